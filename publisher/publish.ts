@@ -5,9 +5,11 @@
  * generation, one of them commits, and each of them can apply the committed generation.
  */
 
+import { refreshMark } from '../storage/records/publication.ts';
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { applyGeneration } from './kernel/apply.ts';
+import { changeMany } from './kernel/change-many.ts';
 import { type Deferred, deferredProjections, readDeferred, recordDeferred } from './kernel/deferred.ts';
 import { withDrainedWrites } from './kernel/drained-writes.ts';
 import { clearMarks } from './kernel/marks.ts';
@@ -76,6 +78,9 @@ async function publishOnce(
     },
   );
 
+  // Before the commit, so that a crash cannot lose them.
+  await changeMany(dependencies, plan.missed.map(refreshMark));
+
   let published = head;
   if (!plan.isEmpty || head === null) {
     // 4. The bundle: from here on nothing needs to be rendered again.
@@ -91,8 +96,8 @@ async function publishOnce(
     // a refresh, whose files this one does not make.
     await assertStillHead(dependencies.ledger, head);
   }
-  const marks = plan.marks.filter((mark) => !plan.keptMarks.has(mark));
-  await clearMarks(dependencies, marks);
+  // A mark that was just set again stays.
+  await clearMarks(dependencies, plan.marks);
   const markets = await recordDeferred(dependencies, deferredBefore, plan);
 
   // 8. Notify: answer the batches and publications that this generation completes.
@@ -106,7 +111,7 @@ async function publishOnce(
   const isMoreDue = areFilesLeft || !areBodiesPublic;
   const behindMs = isFreshLeft ? dependencies.nowMs() - (value.behindSinceMs ?? dependencies.nowMs()) : 0;
   const outcome = { isMoreDue, behindMs, areBodiesPublic, asksForRefresh, deferred, listDueAtMs };
-  return { kind, generation: value.generation, marks: marks.length, ...outcome };
+  return { kind, generation: value.generation, marks: plan.marks.length, ...outcome };
 }
 
 /**

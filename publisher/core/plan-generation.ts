@@ -15,7 +15,7 @@ import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { PlannedProjections } from './planned-projections.ts';
 
 /** A generation that is rendered and not yet committed. */
-export interface GenerationPlan extends LeftMarks, Pick<MarketsPlan, 'marks' | 'keptMarks' | 'planned' | 'deferred'> {
+export interface GenerationPlan extends LeftMarks, Pick<MarketsPlan, 'marks' | 'planned' | 'deferred'> {
   /** The HEAD that will be committed, without the bundle. */
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly bundle: BundleWriter;
@@ -23,6 +23,8 @@ export interface GenerationPlan extends LeftMarks, Pick<MarketsPlan, 'marks' | '
   readonly isEmpty: boolean;
   /** Whether all markets must be rendered again, because another renderer rendered them. */
   readonly asksForRefresh: boolean;
+  /** The markets that must be rendered from their first observation by a later generation, because a projection has missed them. */
+  readonly missed: readonly string[];
   /** Whether files of projections are left for the next generation. */
   readonly areFilesLeft: boolean;
   /** Whether a takedown has entries left. */
@@ -108,7 +110,7 @@ export async function planGeneration(
     isEmpty,
     asksForRefresh: isRenderedOtherwise,
     marks: markets.marks,
-    keptMarks: markets.keptMarks,
+    missed: [...(planned.areAllMissed ? markets.planned.keys() : markets.missed)],
     planned: markets.planned,
     deferred,
     isFreshLeft: left.isFreshLeft,

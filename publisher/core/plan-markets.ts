@@ -12,7 +12,7 @@ import { assertFits } from '../kernel/bundle.ts';
 import { putPage } from '../kernel/files/fenced-put.ts';
 import { storedDigest } from '../kernel/files/stored-digest.ts';
 import type { HistoryPlan } from '../kernel/market-view.ts';
-import { type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
+import { type CutPage, type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
 import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
 import { isListed, type MarketPlan, planMarket, type StoredDigests } from './bodies/plan-market.ts';
@@ -34,8 +34,8 @@ export interface MarketsPlan {
   readonly changedItems: ReadonlyMap<string, ChangedItem>;
   /** The marks that this plan covers, as they were read. Cleared unless they were set again since. */
   readonly marks: readonly Item[];
-  /** Those marks that stay, because a projection has missed their markets. */
-  readonly keptMarks: ReadonlySet<Item>;
+  /** The markets that a projection has missed. */
+  readonly missed: ReadonlySet<string>;
   /**
    * The revision of each planned market. Null for a refresh that found no record: that proves nothing, because a new
    * market's transaction may be visible in the index only. So no revision counts as planned. The fresh mark of that
@@ -77,7 +77,7 @@ type Planned = {
   /** The market's entries of the log. */
   readonly entries: EntrySpool;
   /** Whether a projection has missed the market. */
-  readonly hasFailed: boolean;
+  readonly isMissed: boolean;
   readonly taken: (() => void) | undefined;
 };
 
@@ -104,7 +104,7 @@ export async function planMarkets(
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, ChangedItem>();
   const marks: Item[] = [];
-  const keptMarks = new Set<Item>();
+  const missed = new Set<string>();
   const planned = new Map<string, number | null>();
   const deferred = new Map<string, string>();
   const waiting = new Map<string, () => Promise<void>>();
@@ -112,7 +112,7 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan, entries, hasFailed, taken }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, entries, isMissed, taken }: Planned): Promise<void> => {
     const { slug } = market;
     taken?.();
     for (const part of plan.parts) bundle.addPart(part);
@@ -121,7 +121,7 @@ export async function planMarkets(
     gone.push(...plan.gone);
     if (plan.isChanged) changedItems.set(slug, { body: plan.body, joined: view.published?.joined ?? null });
     marks.push(...market.marks, ...view.historyMarks);
-    if (hasFailed) for (const mark of market.marks) keptMarks.add(mark);
+    if (isMissed) missed.add(slug);
     planned.set(slug, view.record?.revision ?? null);
     addDifference(countsDelta, view);
   };
@@ -149,7 +149,7 @@ export async function planMarkets(
     rendered += outcome.rendered;
     if (rendered > MAX_RENDERED) break;
   }
-  return { changedItems, marks, keptMarks, planned, deferred, waiting, takeWaiting, gone, countsDelta };
+  return { changedItems, marks, missed, planned, deferred, waiting, takeWaiting, gone, countsDelta };
 }
 
 /** Whether the market is removed and the list may still show it: then a list without it must come first. */
@@ -229,10 +229,16 @@ async function planView(
     isRefresh && record !== null ? await readStoredHeads(objects, view, history.head.nextCursor) : undefined;
   const part = await steps.finish(history);
   if (part === null) return null;
-  const plan = planMarket({ view, history, generation, logged: facts?.logged ?? null, stored, part, objects });
+  const cut = steps.isMissed ? { ...history, pages: history.pages.map(withoutFiles) } : history;
+  const plan = planMarket({ view, history: cut, generation, logged: facts?.logged ?? null, stored, part, objects });
   const tooLarge = findTooLarge(dependencies, plan);
   if (tooLarge !== null) return tooLarge;
-  return { view, plan, rendered: history.rendered, entries, hasFailed: steps.hasFailed, taken: part.taken };
+  return { view, plan, rendered: history.rendered, entries, isMissed: steps.isMissed, taken: part.taken };
+}
+
+/** If a plan has failed, the files of the history do not reach as far as its pages say. */
+function withoutFiles({ page: { files: _, ...page }, ...cut }: CutPage): CutPage {
+  return { ...cut, page, isRecorded: false };
 }
 
 /** A whole list page of such markets must fit into one object: so no market can prevent a list. */

@@ -1,7 +1,7 @@
 /**
  * The plans of all projections in one generation. A plan that throws is dropped with its files, and HEAD records the
- * reason. If it throws for one market and can leave that market out, only this market is missed. A market that was planned
- * while a projection failed keeps its marks, so the next generation offers it again.
+ * reason. If it throws for one market and can leave that market out, only this market is missed. Missed markets get refresh
+ * marks: rows that were new in this generation may be on closed pages in the next one, which reads those again for a refresh only.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../contract/values/canonical-json.ts';
@@ -50,6 +50,8 @@ export class PlannedProjections {
   readonly #opened: Opened[] = [];
   /** The reason, by name. */
   readonly #faults = new Map<string, string>();
+  /** Whether a projection with files of markets has no plan any more: then it has missed every market of the generation. */
+  areAllMissed = false;
 
   private constructor(context: ForPlan, bundle: BundleWriter) {
     this.#context = context;
@@ -84,9 +86,9 @@ export class PlannedProjections {
   async market(context: MarketContext) {
     const steps = new Map<Opened, MarketStep>();
     const parts: MarketPart[] = [];
-    let hasFailed = this.#faults.size > 0;
+    let isMissed = false;
     const fail = (error: unknown, opened: Opened): void => {
-      hasFailed = true;
+      isMissed ||= opened.projection.checkMarket !== undefined;
       steps.delete(opened);
       parts.push(this.#missed(error, opened, context));
     };
@@ -105,9 +107,9 @@ export class PlannedProjections {
       if (step !== undefined) steps.set(opened, step);
     }
     return {
-      /** Whether a projection has missed the market: then it keeps its marks. */
-      get hasFailed(): boolean {
-        return hasFailed;
+      /** Whether a projection with files of markets has missed this one. */
+      get isMissed(): boolean {
+        return isMissed;
       },
 
       get position(): FilesPosition | undefined {
@@ -130,7 +132,7 @@ export class PlannedProjections {
       },
 
       /** Call it once. Null: the market must be refreshed. */
-      async finish(history: HistoryPlan): Promise<MarketPart | null> {
+      finish: async (history: HistoryPlan): Promise<MarketPart | null> => {
         for (const [opened, step] of steps) {
           const part = await guard(opened, async () => {
             const planned = await step.finish(history);
@@ -142,7 +144,7 @@ export class PlannedProjections {
           if (part !== undefined) parts.push(part);
         }
         // The published files of a projection whose plan was dropped stay in the record.
-        const known = hasFailed ? context.view.published?.files : undefined;
+        const known = this.#faults.size > 0 ? context.view.published?.files : undefined;
         const files = parts.find((part) => part.files !== undefined)?.files ?? known;
         return {
           lines: parts.flatMap(({ lines }) => lines),
@@ -159,9 +161,9 @@ export class PlannedProjections {
 
   /** Handles a fault in the share of one market. Returns the part that is recorded instead. */
   #missed(error: unknown, opened: Opened, context: MarketContext): MarketPart {
-    this.#note(error, opened);
     const part = opened.plan?.missed?.(context) ?? null;
-    if (part === null) opened.plan = null;
+    if (part === null) this.#drop(error, opened);
+    else this.#note(error, opened);
     return part ?? NO_PART;
   }
 
@@ -271,6 +273,7 @@ export class PlannedProjections {
   #drop(error: unknown, opened: Opened): void {
     this.#note(error, opened);
     opened.plan = null;
+    this.areAllMissed ||= opened.projection.checkMarket !== undefined;
   }
 
   /** @throws the error if the projection did not cause it: then the whole generation is tried again */

@@ -1,10 +1,11 @@
 /** A projection that cannot be planned: an alarm names it, and everything else is published. */
 import { expect, test } from 'vitest';
-import type { Projector } from '../../publisher/kernel/projection.ts';
+import { NO_PLAN, type Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { publish } from '../../publisher/publish.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { createWorld, market, price, type World } from './world.ts';
+import { diesAfter, faultyStorage } from './faulty-storage.ts';
+import { createWorld, days, market, price, type World } from './world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd'];
 const LATER_MS = 120_000;
@@ -62,6 +63,70 @@ test.each([
   expect((await headOf(world))?.deferred).toBeUndefined();
   expect(await world.findings()).toEqual([]);
   expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
+});
+
+/** The list of this version, in which one hook of a projection throws: of its plan, or of its share of a market. */
+function withFault(name: string, hook: string): readonly Projector[] {
+  return withPlan(name, ({ plan }) => async (context) => {
+    const { market: ofMarket, ...own } = (await plan?.(context)) ?? NO_PLAN;
+    if (hook === 'finish') return { ...own, ...(ofMarket && { market: ofMarket }), finish: broken };
+    return {
+      ...own,
+      async market(of) {
+        const step = await ofMarket?.(of);
+        // A step has getters.
+        return step && (Object.create(step, { [hook.slice('market.'.length)]: { value: broken } }) as typeof step);
+      },
+    };
+  });
+}
+
+const FAULTS = ['market.finish', 'market.read', 'finish'].flatMap((hook) =>
+  ['feeds', 'history-files'].map((name) => [name, hook] as const),
+);
+
+/** Has published files, and holds rows for several new pages. */
+async function worldWithNewPages(): Promise<World> {
+  const world = createWorld().with({ projections: new Set(['feeds', 'market-feeds', 'history-files']) });
+  await world.ingest(['a', 'b'].flatMap((slug) => [market(slug), ...days(slug, 6)]));
+  await world.publish();
+  world.clock.nowMs += 1000;
+  await world.ingest([...days('a', 18).slice(6), ...days('b', 7).slice(6)]);
+  return world;
+}
+
+test.each(FAULTS)('what %s has missed by a fault in %s is in its files after the next generation', async (...fault) => {
+  const world = await worldWithNewPages();
+  await world.ingest([price('b', 1, 999)], 'correct');
+  expect((await publish(world.dependencies, withFault(...fault))).deferred).toHaveLength(1);
+  await world.ingest(days('a', 24).slice(18));
+  expect(await world.publish()).toMatchObject({ deferred: [] });
+  expect(await world.findings()).toEqual([]);
+});
+
+test('files do not skip rows that were missed, even while a full generation has no room for the refresh', async () => {
+  const world = await worldWithNewPages();
+  await publish(world.dependencies, withFault('history-files', 'market.finish'));
+  await world.ingest([...days('a', 19).slice(18), ...days('b', 8).slice(7)]);
+  await world.with({ maxMarkedMarkets: 1 }).publish();
+  const whole = (await world.text('/api/v1/markets/a/history.csv')).trim().split('\r\n');
+  expect(whole).toHaveLength(1 + 19);
+});
+
+test('what was missed is made up after a crash at any write', async () => {
+  const publishWith = async (world: World, at: number | 'all') => {
+    const storage = faultyStorage(world.ledger, world.objects, at, at === 'all' ? ({ run }) => run() : diesAfter);
+    const faulty = { ...world.dependencies, ...storage };
+    await publish(faulty, withFault('feeds', 'finish')).catch(() => undefined);
+    return storage.operations;
+  };
+  const operations = await publishWith(await worldWithNewPages(), 'all');
+  for (const at of operations.flatMap(({ isWrite }, index) => (isWrite ? [index] : []))) {
+    const world = await worldWithNewPages();
+    await publishWith(world, at);
+    await world.publishAll();
+    expect([at, await world.findings()]).toEqual([at, []]);
+  }
 });
 
 test('a projection that cannot even be opened stops nobody, not at the first generation either', async () => {
