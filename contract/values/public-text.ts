@@ -90,6 +90,7 @@ function secretParameter(text: string): string | undefined {
  * full-width and similar characters replaced by plain ones (Unicode TR15, form KC).
  */
 export function readableForms(text: string): readonly string[] {
+  if (PLAIN_ASCII.test(text) && !text.includes('%')) return [text];
   const forms = decodedForms(text);
   const plain = forms.filter((form) => !PLAIN_ASCII.test(form)).map(inFormKc);
   return [...new Set([...forms, ...plain])];
@@ -131,7 +132,11 @@ export function neverPublicIn(text: string): string | null {
   const forms = readableForms(text);
   if (!forms.some((form) => HINT_OF_NEVER_PUBLIC.test(form))) return null;
   const kinds = Object.entries(NEVER_PUBLIC);
-  const found = kinds.find(([, pattern]) => forms.some((form) => form.search(pattern) !== -1));
+  const hasAt = forms.some((form) => form.includes('@'));
+  // The search for addresses is slow in a long URL, and each address has an @.
+  const found = kinds.find(
+    ([, pattern]) => (hasAt || pattern !== EMAIL_ADDRESS) && forms.some((form) => form.search(pattern) !== -1),
+  );
   if (found !== undefined) return found[0];
   const name = secretParameter(decodedForms(text).at(-1) as string);
   return name === undefined ? null : `the parameter ${name}, which holds a credential`;

@@ -91,15 +91,22 @@ export function metricOfRecord(record: ObservationRecord, quantity: number): Met
   const { confidence, sourceLabel, sourceUrl, status, unknownReason } = record;
   const observedAt = canonicalInstant(record.observedAt);
   const releasedAt = record.releasedAt == null ? null : canonicalInstant(record.releasedAt);
-  const provenance = { confidence, observedAt, releasedAt, sourceLabel, sourceUrl, status, unknownReason };
+  // The members are in the order of canonical JSON: this is computed for every row.
   if (!('currency' in record)) {
     const { rounded, sourceValue, unit, value } = record;
-    return inOrder({ kind: 'scalar', ...provenance, rounded, sourceValue, unit, value });
+    return {
+      ...{ confidence, kind: 'scalar', observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status },
+      ...{ unit, unknownReason, value },
+    };
   }
   const amount = amountOfRecord(record, quantity);
   if ('error' in amount) return amount;
-  const reason = amount.amountMinor === null ? (unknownReason ?? 'withheld') : null;
-  return inOrder({ kind: 'money', currency: record.currency, ...provenance, ...amount, unknownReason: reason });
+  const { amountMinor, rounded, sourceValue } = amount;
+  const reason = amountMinor === null ? (unknownReason ?? 'withheld') : null;
+  return {
+    ...{ amountMinor, confidence, currency: record.currency, kind: 'money', observedAt, releasedAt, rounded },
+    ...{ sourceLabel, sourceUrl, sourceValue, status, unknownReason: reason },
+  };
 }
 
 /**

@@ -75,7 +75,7 @@ export async function checkRows(
     const removal = markets.get(slugOf(row.record))?.value.removal;
     const found = faultsOf(row, terms, removal, seen, rules);
     const earlier = row.order === null ? undefined : seen.get(identityOf(row));
-    if (earlier !== undefined && !isSame(earlier, row)) contradictions.set(earlier, row);
+    if (earlier !== undefined && earlier !== row && !isSame(earlier, row)) contradictions.set(earlier, row);
     if (found.length === 0) rows.push(row);
     else keepFaults(faults, row.index, found);
   }

@@ -184,15 +184,21 @@ export class OutlierGuard {
     rule: OutlierRule | undefined,
   ): Metric | null {
     if (this.#neighbours === undefined) return null;
-    const { before, after } = this.#neighbours.of.get(order) ?? { before: [], after: [] };
-    const all = merged(this.#previous.get(name) ?? [], before);
-    return contradictionOf(metric, { before: all, after, replaced }, rule, this.#neighbours.areAll);
+    const { of, areAll } = this.#neighbours;
+    const { before: known, after } = of.get(order) ?? { before: [], after: [] };
+    const rows = this.#previous.get(name) ?? [];
+    // Without a rule of the market, only the nearest value counts, until it contradicts.
+    const before = merged(rule === undefined && !areAll ? rows.slice(0, 1) : rows, known);
+    return contradictionOf(metric, { before, after, replaced }, rule, areAll);
   }
 }
 
 /** Both lists are newest first. A row that is already in the ledger is in both. */
 function merged(rows: readonly PlacedMetric[], known: readonly PlacedMetric[]): readonly PlacedMetric[] {
-  if (rows.length === 0 || known.length === 0) return rows.length === 0 ? known : rows;
+  const [oldestRow, newestKnown] = [rows.at(-1), known[0]];
+  if (oldestRow === undefined || newestKnown === undefined) return oldestRow === undefined ? known : rows;
+  // In a daily feed, every row is newer than the ledger.
+  if (firstOrderOf(newestKnown.order) < oldestRow.order) return [...rows, ...known];
   const ofRows = new Set(rows.map(({ order }) => firstOrderOf(order)));
   const others = known.filter(({ order }) => !ofRows.has(firstOrderOf(order)));
   return [...rows, ...others].sort((left, right) => (left.order < right.order ? 1 : -1));

@@ -175,14 +175,22 @@ function timeErrors(
   return [error(pointer, 'date.implausible', detail)];
 }
 
+/** The last URL that was accepted: neighbouring rows usually have the same one, and its check is slow. */
+let acceptedUrl: string | null = null;
+
 function sourceUrlErrors(sourceUrl: string, schema: z.ZodType<string> = sourceUrlSchema): RowError[] {
+  if (sourceUrl === acceptedUrl) return [];
   if (sourceUrl.trim() === '') {
     return [error('/sourceUrl', 'source.url-missing', 'every observation names the page or file it was read from')];
   }
   const { error: refused } = schema.safeParse(sourceUrl);
   // One fault is enough, because its text states the whole rule.
   const [issue] = refused?.issues ?? [];
-  if (issue === undefined) return [];
+  if (issue === undefined) {
+    // A retraction's URL may have a form that an observation's may not have.
+    if (schema === sourceUrlSchema) acceptedUrl = sourceUrl;
+    return [];
+  }
   return [error('/sourceUrl', codeOfUrl(sourceUrl), refusalText(['sourceUrl'], sourceUrl, issue.message))];
 }
 
