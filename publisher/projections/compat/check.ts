@@ -19,7 +19,7 @@ import type { CheckContext, ProjectionCheck } from '../../verify/projection-chec
 import type { ShownMarket } from '../../verify/shown-market.ts';
 import { commodityOf } from './commodity.ts';
 import { genaiText } from './genai-prices.ts';
-import { type ModelFacts, ModelPrices } from './model-prices.ts';
+import { type ModelDay, type ModelFacts, ModelNumbers, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName, ratesName } from './names.ts';
 import { Pairs, rateValue } from './pairs.ts';
 import { type RatesMade, rateFiles } from './rates.ts';
@@ -219,18 +219,21 @@ async function openModels({ reader, findings, rule }: CheckContext) {
      */
     async end(): Promise<void> {
       const prices = new ModelPrices();
-      for (const { market, observations } of markets.sort((one, other) => (one.slug < other.slug ? -1 : 1)))
-        prices.add(market, observations);
+      for (const { market, observations } of markets.sort((one, other) => (one.slug < other.slug ? -1 : 1))) {
+        const numbers = new ModelNumbers(market);
+        numbers.addAll(observations);
+        prices.add(market, numbers);
+      }
       if (markets.length !== Object.keys(shown).length) {
         for (const file of [...Object.keys(index.value.days), 'latest']) await read(file);
         await reader(publicPath(GENAI_PRICES));
         return;
       }
       const digests: Record<string, string> = {};
-      let newest: string | null = null;
+      let newest: ModelDay['textWith'] | null = null;
       for (const { day, digest, textWith } of prices.days()) {
         digests[day] = digest;
-        newest = textWith(prices.factsOf);
+        newest = textWith;
         const ofDay = await read(day);
         // The file shows the facts from the day on which it was made.
         if (ofDay !== null && ofDay.text !== textWith((model) => ofDay.facts.get(model) ?? {}))
@@ -240,7 +243,7 @@ async function openModels({ reader, findings, rule }: CheckContext) {
       const latest = await read('latest');
       const genai = await reader(publicPath(GENAI_PRICES));
       if (!Buffer.from(genaiText(prices.histories)).equals(genai.body)) differs(GENAI_PRICES);
-      if (latest !== null && newest !== null && latest.text !== newest) differs(modelsName('latest'));
+      if (latest !== null && newest !== null && latest.text !== newest(prices.factsOf)) differs(modelsName('latest'));
     },
   };
 }

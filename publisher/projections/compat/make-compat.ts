@@ -18,7 +18,6 @@ import { COMPAT_MARKETS_MAX, MODELS_MAX, partDays } from '../../../contract/bodi
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { put, removed } from '../../../storage/ports/changes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
 import { listKeys } from '../../../storage/ports/objects.ts';
@@ -45,7 +44,7 @@ import { DayPrices } from './day-prices.ts';
 import { genaiText } from './genai-prices.ts';
 import { leaveOutOfRates } from './leave-out.ts';
 import { readListed } from './listed-history.ts';
-import { isModel, type ModelMarket, ModelPrices } from './model-prices.ts';
+import { isModel, type ModelDay, type ModelMarket, ModelNumbers, ModelPrices } from './model-prices.ts';
 import { GENAI_PRICES, modelsName, PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
 import { rateFiles } from './rates.ts';
@@ -202,11 +201,6 @@ async function commitAlone(storage: PublisherStorage, changes: readonly Change[]
   throw new Superseded('another process makes the same files, or a market was removed meanwhile');
 }
 
-function allRows() {
-  const rows: PublicObservation[] = [];
-  return { rows, addAll: (page: readonly PublicObservation[]) => rows.push(...page) >= 0 };
-}
-
 interface ModelOptions {
   readonly storage: PublisherStorage;
   /** The generation that the files show. */
@@ -235,38 +229,26 @@ async function makeModels(
 
   const prices = new ModelPrices();
   for (const market of markets) {
-    const { rows } = await readListed(storage, market, allRows, yieldToEventLoop);
-    prices.add(market, rows);
+    prices.add(market, await readListed(storage, market, () => new ModelNumbers(market), yieldToEventLoop));
   }
   const days: Record<string, string> = {};
-  let newest = '{}';
+  let newest: ModelDay['textWith'] = () => '{}';
   const put = async (file: string, text: string) =>
     await putDailyFile(storage, { name: modelsName(file), text }, generation);
-  /**
-   * Days with files, newest first. A day that no longer has a change keeps its file, which shows the state at its end
-   * without removed markets.
-   */
-  const known = (await daysOf(storage)).toReversed();
-  const passKnown = async (until: string) => {
-    for (let day = known.at(-1); day !== undefined && day <= until; day = known.at(-1)) {
-      known.pop();
-      if (day < until) await put(day, newest);
-    }
-  };
-  for (const { day, digest, textWith } of prices.days()) {
-    await passKnown(day);
-    days[day] = digest;
-    newest = textWith(prices.factsOf);
-    if (before.days[day] !== digest || !(await isPlaced(day))) await put(day, newest);
+  // A day that no longer has a change keeps its file, which shows the state at its end without removed markets.
+  for (const { day, hasChange, digest, textWith } of prices.days(await daysOf(storage))) {
+    newest = textWith;
+    if (hasChange) days[day] = digest;
+    const isUnchanged = hasChange && before.days[day] === digest && (await isPlaced(day));
+    if (!isUnchanged) await put(day, textWith(prices.factsOf));
     await yieldToEventLoop();
   }
-  await passKnown('9999-12-31');
-  await put('latest', newest);
+  await put('latest', newest(prices.factsOf));
   await putDailyFile(storage, { name: GENAI_PRICES, text: genaiText(prices.histories) }, generation);
   await put('index', prices.indexText(days));
 }
 
-/** The days with a file of models, oldest first. The index lacks those whose changes are all of removed markets. */
+/** The days with a file of models. The index lacks those whose changes are all of removed markets. */
 async function daysOf({ objects }: PublisherStorage): Promise<readonly string[]> {
   const folder = publicKey(modelsName('latest')).slice(0, -'latest.json'.length);
   const keys = await listKeys(objects, folder);

@@ -55,22 +55,21 @@ export class ModelPrices {
   readonly #markets = new Map<string, number>();
   readonly #attributions = new Set<string>();
 
-  /** If two markets have the same name, the first one counts. @param rows the history, newest first */
-  add(market: ModelMarket, rows: Iterable<PublicObservation>): void {
-    const { attributes = {}, name, revision, slug, sources } = market;
+  /** If two markets have the same name, the first one counts. */
+  add({ attributes = {}, name, revision, slug, sources }: Omit<ModelMarket, 'unit'>, numbers: ModelNumbers): void {
     this.#markets.set(slug, revision);
     for (const { attribution } of sources) if (attribution !== null) this.#attributions.add(attribution);
     if (this.#facts.has(name)) return;
     this.#facts.set(name, factsOf(attributes));
-    this.#changes.push(...changesOf(market, rows));
+    for (const change of numbers.changes) this.#changes.push(change);
   }
 
-  /** Each day with a change, oldest first. `digest` covers all changes up to that day. `textWith` writes the file. */
-  *days(): Generator<{ readonly day: string; readonly digest: string; readonly textWith: TextWith }> {
+  /** Each day with a change, and these others, oldest first. */
+  *days(others: readonly string[] = []): Generator<ModelDay> {
     const byDay = Map.groupBy(this.#changes, ({ day }) => day);
     const state = new Map<string, Map<string, string>>();
     let digest = '';
-    for (const day of [...byDay.keys()].sort()) {
+    for (const day of [...new Set([...byDay.keys(), ...others])].sort()) {
       const changes = (byDay.get(day) ?? []).sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
       for (const { model, field, digits } of changes) {
         const fields = state.get(model) ?? new Map<string, string>();
@@ -80,8 +79,9 @@ export class ModelPrices {
         else state.set(model, fields);
       }
       const lines = changes.map((change) => `${placeOf(change)} ${change.digits}`);
-      digest = sha256Hex([digest, ...lines].join('\n')).slice(0, 16);
-      yield { day, digest, textWith: (factsOfModel) => textOf(state, factsOfModel) };
+      const hasChange = lines.length > 0;
+      if (hasChange) digest = sha256Hex([digest, ...lines].join('\n')).slice(0, 16);
+      yield { day, hasChange, digest, textWith: (factsOfModel) => textOf(state, factsOfModel) };
     }
   }
 
@@ -102,7 +102,14 @@ export class ModelPrices {
   }
 }
 
-type TextWith = (factsOf: (model: string) => ModelFacts) => string;
+export interface ModelDay {
+  readonly day: string;
+  readonly hasChange: boolean;
+  /** Covers all changes up to the day. */
+  readonly digest: string;
+  /** Writes the file of the day. With thousands of models this is slow: call it only if it is needed, before the next day. */
+  readonly textWith: (factsOf: (model: string) => ModelFacts) => string;
+}
 
 const placeOf = ({ model, field }: Change): string => `${JSON.stringify(model)} ${field}`;
 
@@ -114,28 +121,39 @@ function factsOf(attributes: NonNullable<Market['attributes']>): ModelFacts {
   return Object.fromEntries(facts);
 }
 
-/** Oldest first: for each day and field the newest standing number, if it differs from the one before. */
-function changesOf(
-  { name: model, unit: { quantity } }: ModelMarket,
-  rows: Iterable<PublicObservation>,
-): readonly Change[] {
-  const seen = new Set<string>();
-  const newestFirst: Change[] = [];
-  for (const row of rows) {
-    const fields = Object.hasOwn(NUMBERS, row.metric) ? NUMBERS[row.metric] : undefined;
-    if (fields === undefined || !isShowable(row) || !isOfLayout(row)) continue;
-    const day = millisecondInstant(row.observedAt).slice(0, '2026-11-22'.length);
-    if (seen.has(`${day} ${row.metric}`)) continue;
-    seen.add(`${day} ${row.metric}`);
-    const digits = row.kind === 'money' ? pricePerToken(row, quantity) : row.value;
-    for (const field of fields) newestFirst.push({ day, model, field, digits });
+/** Receives the history of a model, newest first. Keeps the newest standing number of each day and metric. */
+export class ModelNumbers {
+  readonly #market: Pick<ModelMarket, 'name' | 'unit'>;
+  readonly #seen = new Set<string>();
+  readonly #newestFirst: Change[] = [];
+
+  constructor(market: Pick<ModelMarket, 'name' | 'unit'>) {
+    this.#market = market;
   }
-  const last = new Map<string, string | null>();
-  return newestFirst.toReversed().filter(({ field, digits }) => {
-    if ((last.get(field) ?? null) === digits) return false;
-    last.set(field, digits);
+
+  addAll(rows: readonly PublicObservation[]): boolean {
+    const { name: model, unit } = this.#market;
+    for (const row of rows) {
+      const fields = Object.hasOwn(NUMBERS, row.metric) ? NUMBERS[row.metric] : undefined;
+      if (fields === undefined || !isShowable(row) || !isOfLayout(row)) continue;
+      const day = millisecondInstant(row.observedAt).slice(0, '2026-11-22'.length);
+      if (this.#seen.has(`${day} ${row.metric}`)) continue;
+      this.#seen.add(`${day} ${row.metric}`);
+      const digits = row.kind === 'money' ? pricePerToken(row, unit.quantity) : row.value;
+      for (const field of fields) this.#newestFirst.push({ day, model, field, digits });
+    }
     return true;
-  });
+  }
+
+  /** The numbers that differ from the one before, oldest first. */
+  get changes(): readonly Change[] {
+    const last = new Map<string, string | null>();
+    return this.#newestFirst.toReversed().filter(({ field, digits }) => {
+      if ((last.get(field) ?? null) === digits) return false;
+      last.set(field, digits);
+      return true;
+    });
+  }
 }
 
 /** The digits of the source, if minor units could not hold them. */
