@@ -27,6 +27,18 @@ const DATE_FORMATS: readonly string[] = [
   ...['DD-MMM-YYYY', 'D MMM YYYY', 'MMM D, YYYY', 'D MMMM YYYY', 'MMMM D, YYYY'],
   ...COUNTS.keys(),
   ...['YYYY-MM', 'YYYY/MM', 'YYYYMM', 'MM/YYYY', 'MMM YYYY', 'MMM-YYYY', 'MMMM YYYY', 'YYYYQ', 'YYYY-Q', 'YYYY'],
+  ...[
+    "YYYY'M'MM",
+    "YYYY'M'M",
+    "YYYY-'M'MM",
+    'YYYY MMM',
+    'YYYY Q',
+    'Q YYYY',
+    'MMM-YY',
+    'MMM YY',
+    'D-MMM-YY',
+    'D MMM YY',
+  ],
   ...TIMES.flatMap((time) =>
     ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].map((day) => day + time),
   ),
@@ -41,6 +53,10 @@ const SIGNED = new RegExp(
 const TEXTS_TRIED = 500;
 /** The least share of dates among the different texts of a date column. */
 const LEAST_DATES = 0.75;
+/** The same if the column is named so: a short one may have a bad date. */
+const LEAST_DATES_IF_NAMED = 0.5;
+export const DATE_NAME =
+  /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date|unix_?(time|seconds|millis(econds)?|ts)|epoch)$/i;
 /** The least share of cells that a further format must read. Smaller groups are only mentioned. */
 const LEAST_SECOND = 0.01;
 const FORMATS_MAX = 4;
@@ -120,9 +136,19 @@ export class Column {
 
   /** Null: it is not a date column. */
   get dates(): DateFormats | null {
-    if (this.#dates === undefined) this.#dates = dateFormatsOf(this.cells.filter((cell) => cell !== ''));
+    const least = DATE_NAME.test(this.name) ? LEAST_DATES_IF_NAMED : LEAST_DATES;
+    if (this.#dates === undefined)
+      this.#dates = dateFormatsOf(
+        this.cells.filter((cell) => cell !== ''),
+        least,
+      );
     return this.#dates;
   }
+}
+
+/** Whether its name and the digits of each cell say that it has dates, and no known format reads them. */
+export function hasUnreadDates({ name, dates, words, filled }: Column): boolean {
+  return DATE_NAME.test(name) && dates === null && words.size === 0 && filled > 0;
 }
 
 /** The common notation of several columns. */
@@ -135,7 +161,7 @@ export function numberFormatOf(columns: readonly Column[]): Candidates<NumberFor
   return { ...best, formats: best.formats.map((format) => ({ ...format, signs })) };
 }
 
-function dateFormatsOf(cells: readonly string[]): DateFormats | null {
+function dateFormatsOf(cells: readonly string[], least: number): DateFormats | null {
   const texts = [...new Set(cells)];
   const tried = texts.slice(0, TEXTS_TRIED);
   const candidates = DATE_FORMATS.filter((format) => tried.some(dateIn(format)));
@@ -146,7 +172,7 @@ function dateFormatsOf(cells: readonly string[]): DateFormats | null {
     if (best === null) break;
     const [format] = best.formats as [string];
     if (best.formats.length > 1 && formats.length === 0) {
-      return best.count < LEAST_DATES * texts.length ? null : { ...best, isAmbiguous: true };
+      return best.count < least * texts.length ? null : { ...best, isAmbiguous: true };
     }
     if (best.formats.length > 1 || ambiguousDate([...formats, format]) !== null) break;
     const read = dateIn(format);
@@ -157,7 +183,7 @@ function dateFormatsOf(cells: readonly string[]): DateFormats | null {
     rest = rest.filter((text) => !found.has(text));
   }
   const count = texts.length - rest.length;
-  return count === 0 || count < LEAST_DATES * texts.length ? null : { formats, isAmbiguous: false, example: '' };
+  return count === 0 || count < least * texts.length ? null : { formats, isAmbiguous: false, example: '' };
 }
 
 /** Reads a date in a plausible year. */

@@ -4,7 +4,7 @@ import { EARLIEST } from '../declared/map-observation.ts';
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { areOfOneCurrency } from '../values/currency-signs.ts';
 import { hasOffset } from '../values/date-format.ts';
-import { Column, dateIn } from './column.ts';
+import { Column, dateIn, hasUnreadDates } from './column.ts';
 import { Commented } from './commented-json.ts';
 import type { Draft } from './draft.ts';
 import { type DateGuess, precisionOf } from './guess-columns.ts';
@@ -124,17 +124,24 @@ function sum(columns: readonly Column[], count: (column: Column) => number): num
   return columns.reduce((total, column) => total + count(column), 0);
 }
 
-const UNKNOWN_DATE = {
-  column: new Commented(
-    `${FILL_IN}: the column with the dates; or, if all values have one date, in its place: "constant": "2026-11-01"; or, in the recipe of a current list: fetchedAt, with the format YYYY-MM-DDTHH:mm:ss.SZ`,
-    'No column was recognised.',
-  ),
-  format: `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`,
-  precision: `${FILL_IN}: instant, day, month, quarter or year`,
-};
+function unknownDate(unread: Column | undefined) {
+  const [example] = unread?.distinct ?? [];
+  const which =
+    unread === undefined
+      ? 'the column with the dates'
+      : `${unread.name}? A text such as ${example} has no known form: write 2026-01-31, 2026-01 or 2026-Q1 in the file. Else another column`;
+  return {
+    column: new Commented(
+      `${FILL_IN}: ${which}; or, if all values have one date, in its place: "constant": "2026-11-01"; or, in the recipe of a current list: fetchedAt, with the format YYYY-MM-DDTHH:mm:ss.SZ`,
+      'No column was recognised.',
+    ),
+    format: `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`,
+    precision: `${FILL_IN}: instant, day, month, quarter or year`,
+  };
+}
 
 export function draftDate({ table, guess: { date, wide }, added }: Draft) {
-  if (date === null) return UNKNOWN_DATE;
+  if (date === null) return unknownDate(table.columns.find(hasUnreadDates));
   const { column, formats, precision, whenBlank } = date;
   const dated = column ?? new Column('', wide?.map(({ name }) => name) ?? []);
   const facts = factsOf(dated, formats, column === null ? [] : table.lines);

@@ -3,7 +3,15 @@ import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import type { MappedDate } from '../declared/csv-mapping.ts';
 import { hasDay, hasMonth, hasQuarter, hasTime } from '../values/date-format.ts';
 import { type NumberFormat, numberReader } from '../values/number-format.ts';
-import { type Candidates, Column, type DateFormats, dateIn, numberFormatOf } from './column.ts';
+import {
+  type Candidates,
+  Column,
+  DATE_NAME,
+  type DateFormats,
+  dateIn,
+  hasUnreadDates,
+  numberFormatOf,
+} from './column.ts';
 import { doubtsOf, guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
 import { hundredthsColumnOf, type Quoting, quantityColumnOf, quantityNamedBy } from './guess-quoted.ts';
 import { linkColumn } from './table.ts';
@@ -52,8 +60,6 @@ const NO_VALUE_NAME =
 /** Parts of a quote: several numbers of one market, not several markets. */
 const QUOTE_PART_NAME =
   /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
-const DATE_NAME =
-  /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date|unix_?(time|seconds|millis(econds)?|ts)|epoch)$/i;
 const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period|unix|epoch/i;
 /** Names of a part of a moment, besides its date. */
 const TIME_NAME = /(^|[^a-z])(hour|hours|hr|time|minute|interval|zeit|uhrzeit|stunde)([^a-z]|$)/i;
@@ -78,7 +84,7 @@ function guessMeanings(columns: readonly Column[], ownName?: string): Omit<Colum
   });
   const [own, second] = dates.sort((one, other) => dateScore(other.column) - dateScore(one.column));
   const isDate = (column: Column) => dates.some((date) => date.column === column);
-  const times = own === undefined ? [] : named.filter((column) => !isDate(column) && isTimePart(column));
+  const times = named.filter((column) => (own === undefined ? hasUnreadDates : isTimePart)(column) && !isDate(column));
   const isTime = (column: Column) => isDate(column) || times.includes(column);
   const numbers = named.filter((column) => !isTime(column) && isNumeric(column));
   const texts = named.filter((column) => !isTime(column) && !numbers.includes(column) && !isBlank(column));

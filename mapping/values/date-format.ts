@@ -2,6 +2,7 @@
 
 const PATTERNS = {
   YYYY: '(?<year>\\d{4})',
+  YY: '(?<year>\\d{2})',
   MMMM: '(?<name>[A-Za-z]{3,9})',
   MMM: '(?<name>[A-Za-z]{3})',
   MM: '(?<month>\\d{2})',
@@ -14,6 +15,8 @@ const PATTERNS = {
   mm: '(?<minute>\\d{2})',
   ss: '(?<second>\\d{2})',
   S: '(?<fraction>\\d{1,9})',
+  /** The letter M, as in `2026M01`. */
+  "'M'": 'M',
   Z: '(?<offset>Z|[+-](?:0\\d|1[0-4]):?[0-5]\\d)',
 } as const;
 
@@ -27,10 +30,12 @@ const UNIX: ReadonlyMap<string, number> = new Map([
 /** The last moment of an ECMAScript date (section 21.4.1.1), less a day for time zones. */
 const LAST_MS = 8.64e15 - 86_400_000;
 
-const TOKEN = /(YYYY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
+const TOKEN = /('M'|YYYY|YY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
 /** Tokens with a variable number of digits. Directly before or after other digits, they are ambiguous. */
 const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
-const NOT_DIGITS: readonly string[] = ['MMMM', 'MMM', 'Q', 'Z'];
+const NOT_DIGITS: readonly string[] = ['MMMM', 'MMM', "'M'", 'Q', 'Z'];
+/** POSIX (strptime, %y): years from 69 on are in the last century. */
+const FIRST_OF_LAST_CENTURY = '69';
 /** A token with the first letter needs a token with the second one. */
 const NEEDS = ['DM', 'HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
 
@@ -53,7 +58,8 @@ export interface WrittenDate {
 
 /**
  * Whether a text is a date format: it has a year, no token twice, no day without a month, no time without a day, and separators
- * between the tokens. A variable number of digits needs a separator before the next digits.
+ * between the tokens. A variable number of digits needs a separator before the next digits. Two digits of a year need the name of a
+ * month, because in `01-02-03` each number may be the year.
  */
 export function isDateFormat(format: string): boolean {
   if (UNIX.has(format)) return true;
@@ -64,6 +70,7 @@ export function isDateFormat(format: string): boolean {
     new Set(letters).size === letters.length &&
     letters.includes('Y') &&
     !(letters.includes('M') && letters.includes('Q')) &&
+    (!tokens.includes('YY') || tokens.some((token) => token.startsWith('MMM'))) &&
     NEEDS.every((pair) => !letters.includes(pair.charAt(0)) || letters.includes(pair.charAt(1))) &&
     parts.every((part, index) => index % 2 === 1 || /^[-/.,: T]*$/.test(part)) &&
     tokens.every((token, index) => {
@@ -98,7 +105,8 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
   return (text) => {
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) return null;
-    const { year = '', day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset } = groups;
+    const { year: written = '', day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset } = groups;
+    const year = written.length === 4 ? written : (written < FIRST_OF_LAST_CENTURY ? '20' : '19') + written;
     const month = monthOf(groups);
     if (Number(day) < 1 || Number(day) > daysOf(Number(year), Number(month))) return null;
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
@@ -173,6 +181,8 @@ function* textsOf(format: string): Generator<string> {
     const date = new Date(Date.UTC(2012, 0, 1 + day, 10, 11, 12));
     yield format.replace(new RegExp(TOKEN, 'g'), (token) => {
       if (token === 'YYYY') return '2012';
+      if (token === 'YY') return '12';
+      if (token === "'M'") return 'M';
       const month = MONTHS[date.getUTCMonth()] as string;
       if (token === 'MMMM') return month;
       if (token === 'MMM') return month.slice(0, 3);

@@ -207,6 +207,14 @@ describe('dates', () => {
     ['that can only be month first', ['01/02/2026', '01/13/2026'], 'MM/DD/YYYY', 'day'],
     ['of months', ['2026-01', '2026-02'], 'YYYY-MM', 'month'],
     ['of quarters', ['2026-Q1', '2026-Q2'], 'YYYY-Q', 'quarter'],
+    ['of quarters without a hyphen', ['2026Q1', '2026Q2'], 'YYYYQ', 'quarter'],
+    ['of quarters before the year', ['Q1 2026', 'Q2 2026'], 'Q YYYY', 'quarter'],
+    ['of months with names', ['Jan 2026', 'Feb 2026'], 'MMM YYYY', 'month'],
+    ['of months with names after the year', ['2026 JAN', '2026 FEB'], 'YYYY MMM', 'month'],
+    ['of months with two digits of the year', ['Dec-99', 'Jan-26'], 'MMM-YY', 'month'],
+    ['of days with two digits of the year', ['31 Dec 99', '02 Jan 26'], 'D MMM YY', 'day'],
+    ['of months after the letter M', ['2026M01', '2026M12'], "YYYY'M'MM", 'month'],
+    ['of months with one digit after the letter M', ['2026M1', '2026M12'], "YYYY'M'M", 'month'],
     ['always of the same day', ['2026-01-15', '2026-02-15', '2026-03-15'], 'YYYY-MM-DD', FILL_IN],
     ['always at midnight', ['2026-01-02T00:00', '2026-01-03T00:00'], 'YYYY-MM-DDTHH:mm', FILL_IN],
     ['with names of months', ['Jan 02, 1986', 'Feb 13, 1986'], 'MMM D, YYYY', 'day'],
@@ -233,6 +241,20 @@ describe('dates', () => {
     expect(mapping).toContain(
       `${dates.length - 1} of ${dates.length + 1} are such dates. Not line ${line}, ${text}, and 1 more.`,
     );
+  });
+
+  test('of no known form do not name markets: the message says what to write', async () => {
+    const { document } = await begin(
+      'Month,Item,Price\n2026-T1,tea,1.5\n2026-T2,tea,2.5\n2026-T1,salt,1.6\n2026-T2,salt,2.6\n',
+    );
+    expect(document.match).not.toContain('Month');
+    expect(document.observation.date.column).toMatch(/^FILL IN: Month\? .*2026-T1.*2026-Q1/);
+  });
+
+  test('of which one of two is bad name its line and its text', async () => {
+    const { text, document } = await begin(dated(['2026-01-02', '2026-02-31']));
+    expect(document).toMatchObject({ match: [], observation: { date: { column: 'Date', format: 'YYYY-MM-DD' } } });
+    expect(text).toContain('1 of 2 are such dates. Not line 3, 2026-02-31.');
   });
 
   test('by a further format are counted; of another precision, they ask for a decision', async () => {

@@ -119,6 +119,10 @@ describe('dates', () => {
     ['D MMMM YYYY', '2 Septembre 2024', null],
     ['YYYY-Q', '2026-Q3', '2026-07-01'],
     ['YYYYQ', '2026Q5', null],
+    ["YYYY'M'MM", '2026M09', '2026-09-01'],
+    ["YYYY'M'MM", '2026-09', null],
+    ['MMM-YY', 'Jan-68', '2068-01-01'],
+    ['MMM-YY', 'Jan-69', '1969-01-01'],
     ['YYYY-MM-DD HH:mm:ss', '2026-09-29 24:00:00', null],
     ['YYYY-MM-DDTHH:mmZ', '2026-09-29T23:59+14:30', '2026-09-29'],
     ['YYYY-MM-DDTHH:mmZ', '2026-09-29T23:59+15:00', null],
@@ -127,7 +131,7 @@ describe('dates', () => {
   });
 
   test.each([
-    ...['', 'MM-DD', 'Q', 'YY-MM-DD', 'YYYY-DD', 'YYYY-MM-Q', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
+    ...['', 'MM-DD', 'Q', 'YY-MM-DD', 'MMYY', 'YYYY-DD', 'YYYY-MM-Q', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
     ...['YYYY-MM-DDTHH', 'YYYY-MM HH:mm', 'YYYY-MM-DD mm:ss', 'YYYY-MM-DD HH:mm S', 'YYYY-MM-DDZ'],
     ...['YYYYMD', 'DMYYYY', 'YYYY-MM-DD Hmm'],
   ])('%j is no form', (format) => {
@@ -152,6 +156,8 @@ describe('dates', () => {
     [['MM-DD-YYYY', 'YYYY-MM-DD', 'DD-MM-YYYY'], true],
     [['YYYYMM', 'YYYY', 'YYYYQ', 'YYYY-MM'], false],
     [['YYYY-MM-DD', 'YYYYMMDD'], false],
+    [["YYYY'M'MM", 'YYYY-MM', 'MMM-YY', 'MMM-YYYY'], false],
+    [['D MMM YY', 'YY MMM D'], true],
     [['DD/MM/YYYY', 'D/M/YYYY'], false],
     [['DD/MM/YYYY', 'YYYY/MM/DD', 'MMM DD, YYYY', 'YYYY-MM-DD HH:mm:ssZ'], false],
   ])('a date can have two readings by %j: %j', (formats, isAmbiguous) => {
