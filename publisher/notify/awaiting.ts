@@ -14,7 +14,7 @@
  * A market that is deferred, or left for the next generation, delays only the items that wait for it.
  */
 import { created, removed } from '../../storage/ports/changes.ts';
-import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { inBatches, queryPages, readAll, readEach, readMany } from '../../storage/ports/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
@@ -61,9 +61,10 @@ export async function answerAwaiting(
   coverage: Coverage,
 ): Promise<void> {
   const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
+  const isPublished = publishedReader(dependencies, coverage);
   const batches: Awaiting[] = [];
   for (const item of awaiting) {
-    if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
+    if (!isPublication(item) && (await isPublished(item))) batches.push(item);
   }
   await answerAll(dependencies, generation, batches, () => publishedAt);
   const keyOf = ({ sort }: Item) => publicationKey(sort.slice(PUBLICATION_PREFIX.length));
@@ -82,21 +83,37 @@ export async function answerAwaiting(
   });
 }
 
-/** Whether every market is published at the awaited revision. A removed market counts as published. */
-async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
-  const { value } = item;
-  // An earlier version has written the item.
-  if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.deferred.size === 0;
-  const waited = Object.entries(value.revisions).filter(
-    // A market without observations has revision 0.
-    ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
-  );
-  for (const [[slug, revision], heads] of await readEach(storage.ledger, waited, ([slug]) => publishedHeadsKey(slug))) {
-    const published = heads?.value.revision ?? null;
-    if (published !== null && published < revision) return false;
-    if (published === null && !(await isRemoved(storage, item, slug))) return false;
-  }
-  return true;
+/**
+ * Whether every market of an item is published at the awaited revision. A removed market counts as published. Each market is
+ * read once, for all items: while a market stays deferred, ever more batches may wait for it.
+ */
+function publishedReader(storage: PublisherStorage, coverage: Coverage): (item: Awaiting) => Promise<boolean> {
+  /** By slug. Null: not published. */
+  const known = new Map<string, number | null>();
+  /** Not published, and not removed. */
+  const missing = new Set<string>();
+  return async (item) => {
+    const { value } = item;
+    // An earlier version has written the item.
+    if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.deferred.size === 0;
+    const waited = Object.entries(value.revisions).filter(
+      // A market without observations has revision 0.
+      ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
+    );
+    for (const some of inBatches(waited, MAX_GET_KEYS)) {
+      const unknown = some.filter(([slug]) => !known.has(slug));
+      for (const [[slug], heads] of await readEach(storage.ledger, unknown, ([slug]) => publishedHeadsKey(slug)))
+        known.set(slug, heads?.value.revision ?? null);
+      for (const [slug, revision] of some) {
+        const published = known.get(slug) ?? null;
+        if (missing.has(slug) || (published !== null && published < revision)) return false;
+        if (published !== null || (await isRemoved(storage, item, slug))) continue;
+        missing.add(slug);
+        return false;
+      }
+    }
+    return true;
+  };
 }
 
 /** A missing record alone proves nothing: the record may belong to the waiting transaction and not be visible yet. */

@@ -7,7 +7,13 @@ import { LAYOUT_PREFIX } from '../../publisher/kernel/list/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { orderKey } from '../../storage/records/markets.ts';
-import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
+import {
+  awaitingGenerationKey,
+  FRESH_MARKS,
+  historyMarkKey,
+  marketMarkKey,
+} from '../../storage/records/publication.ts';
+import { putItem } from '../storage/put-item.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { TEST_LOG, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
@@ -253,4 +259,20 @@ test('with a log, one observation costs four more puts: checkpoint, hashes, and 
   expect(cost.puts).toEqual({ ...ONE_MARKET, 'log-checkpoint': 1, 'log-tile': 2, 'log-ndjson': 1 });
   expect(cost.transactions).toBe(TRANSACTIONS);
   expect((await costOfPublish(world, TEST_LOG)).puts).toEqual({});
+});
+
+test('the cost of a publish does not grow with the batches that wait for a deferred market, published or new', async () => {
+  const callsWith = async (batches: number): Promise<number> => {
+    const world = await settledWorld();
+    await world.ingest([market('new')]);
+    for (const slug of ['b', 'new']) {
+      await putItem(world.ledger, marketMarkKey(slug), null, 99);
+      for (let batch = 0; batch < batches; batch++)
+        await putItem(world.ledger, awaitingGenerationKey(`batch/${slug}-${batch}`), { revisions: { [slug]: 99 } });
+    }
+    const { outcome, calls } = await costOfPublish(world);
+    expect(outcome.deferred.map(({ slug }) => slug)).toEqual(['b', 'new']);
+    return calls.length;
+  };
+  expect(await callsWith(20)).toBe(await callsWith(1));
 });
