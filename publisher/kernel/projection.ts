@@ -64,8 +64,8 @@ export interface DailyContext {
 /**
  * When to make the files of today again:
  * - `always`: an operator asks for it.
- * - `afterQuietMs`: on the first day with files, if something was published after they were made, and nothing since for
- *   this long. Otherwise the first readers would see the state of the first moment until midnight.
+ * - `afterQuietMs`: on the first day with files, or if they lack a new market, if something was published after they were made, and
+ *   nothing since for this long. Otherwise the first readers would see the state of the first moment until midnight.
  *
  * Files of earlier days are never made again.
  */

@@ -18,6 +18,8 @@ export type CompatDayValue = {
   date: string;
   /** Currencies that have ever had a file of rates, in lower case. */
   codes: string[];
+  /** The number of markets. Absent: an earlier version made the files. */
+  markets?: number;
   /** The number of entries that had been taken down. Absent: 0. */
   takenDown?: number;
   /** The rule for the numbers of models. Absent: an earlier version made them from rounded amounts. */

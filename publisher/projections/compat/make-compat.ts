@@ -57,7 +57,8 @@ const MARKETS_AT_ONCE = 5_000;
 const PARTS_MAX = 256;
 
 /**
- * Makes the files of today (UTC), unless they exist. The very first ones are made again on their day, after quiet time.
+ * Makes the files of today (UTC), unless they exist. The very first ones, and those that lack a new market, are made again on their
+ * day, after quiet time: the page of a market leads to its files.
  *
  * @throws Superseded if the list changes in the meantime: try again
  * @throws FileTooLarge if a part cannot be stored; all others are made
@@ -78,8 +79,10 @@ export async function makeCompat({
   const isToday = day?.value.date === date;
   const isFirstOld = isToday && day.value.first !== undefined && head !== null && head.generation > day.value.first;
   const quietMs = typeof wanted === 'object' ? wanted.afterQuietMs : Number.POSITIVE_INFINITY;
-  const isFirstDue = isFirstOld && nowMs() - Date.parse(head.publishedAt) >= quietMs;
-  if (isToday && again === null && !isTakedownNew && !areModelsOld && !isFirstDue) return { kind: 'present', date };
+  const hasNewMarkets =
+    isToday && head !== null && head.counts.markets > (day.value.markets ?? Number.POSITIVE_INFINITY);
+  const isNewsDue = (isFirstOld || hasNewMarkets) && nowMs() - Date.parse(head.publishedAt) >= quietMs;
+  if (isToday && again === null && !isTakedownNew && !areModelsOld && !isNewsDue) return { kind: 'present', date };
   const markets = head?.counts.markets ?? 0;
   // A service whose last market was removed still has the files of that market.
   const isEmpty = markets === 0 && day === null;
@@ -145,6 +148,7 @@ export async function makeCompat({
   const done = put(COMPAT_DAY_KEY, 0, {
     date,
     codes,
+    markets: slugs.length,
     ...(takenDown !== 0 && { takenDown }),
     models: 2 as const,
     ...first,

@@ -137,10 +137,10 @@ test('prices and corrections that are published while the files are made are not
   expect(await world.findings()).toEqual([]);
 });
 
-test('the first files are made again on their day after quiet time, and those of later days are not', async () => {
+test('the first files are made again on their day after quiet time, and those of later days only for a new market', async () => {
   const world = compatWorld();
-  const look = async (slug: string) => {
-    await world.ingest([market(slug), price(slug, 0, 100)]);
+  const look = async (slug: string, day = 0) => {
+    await world.ingest([...(day === 0 ? [market(slug)] : []), price(slug, day, 100)]);
     await world.publishAll();
     const made: string[] = [];
     for (const afterQuietMs of [1, 0, 0]) {
@@ -151,7 +151,8 @@ test('the first files are made again on their day after quiet time, and those of
   expect(await look('a')).toEqual(['made', 'present', 'present', true]);
   expect(await look('b')).toEqual(['present', 'made', 'present', true]);
   await world.nextDay();
-  expect(await look('c')).toEqual(['present', 'present', 'present', false]);
+  expect(await look('b', 1)).toEqual(['present', 'present', 'present', true]);
+  expect(await look('c')).toEqual(['present', 'made', 'present', true]);
 });
 
 test('where the decimals for one unit do not end, a comment says so, and the quote is the nearest number', async () => {
