@@ -91,7 +91,7 @@ async function adopt(
       if (market !== undefined) slugs.add(market);
       lines.push(...hashRecords(tree.append(leafOf(text))));
     }
-    lines.push(...chunkRecords(n, entries, kept.length));
+    lines.push(...chunkRecords(n, entries, kept.length, kept));
     kept = [];
     await writeRecords(dependencies, head.generation, lines.splice(0));
   }

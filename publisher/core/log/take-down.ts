@@ -66,7 +66,7 @@ export async function nextTakedownStep(
     if (from === undefined) continue;
     hidden.push(...places.map((index) => n * TILE_WIDTH + index));
     if (width < TILE_WIDTH) open = { entries: changed, from };
-    else lines.push(...chunkRecords(n, changed, from));
+    lines.push(...chunkRecords(n, changed, from, entries));
     lines.push(...(await publicTiles(storage, n, changed)));
   }
   const next = Math.max(value.next, Math.min(end, endTile * TILE_WIDTH));

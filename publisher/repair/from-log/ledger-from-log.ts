@@ -15,7 +15,7 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../../contract/log/notes.ts';
 import { TILE_WIDTH, widthOfTile } from '../../../contract/log/tiles.ts';
 import type { Snapshot } from '../../../contract/values/market.ts';
-import { put } from '../../../storage/ports/changes.ts';
+import { dropped, put } from '../../../storage/ports/changes.ts';
 import { readPage } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
@@ -200,7 +200,10 @@ function assertIsWhole(snapshot: Snapshot | null, size: number): void {
 }
 
 async function addRecords(writer: LedgerWriter, generation: number, lines: readonly BundleLine[]): Promise<void> {
-  for (const line of lines) if (line.kind === 'record') await writer.add(put(line.key, generation, line.value));
+  for (const line of lines) {
+    if (line.kind !== 'record') continue;
+    await writer.add(line.value === null ? dropped(line.key) : put(line.key, generation, line.value));
+  }
 }
 
 /** Writes the log as records of the ledger. */
@@ -235,7 +238,7 @@ async function hideTakenDown(
     if (!Array.from({ length: width }, (_, index) => isHidden(index)).includes(true)) continue;
     const entries = await readEntries(ledger, n, width);
     const lines = entries.map((text, index) => (isHidden(index) ? takenDownLine(leafOf(text)) : text));
-    await addRecords(writer, generation, chunkRecords(n, lines, 0));
+    await addRecords(writer, generation, chunkRecords(n, lines, 0, entries));
   }
 }
 

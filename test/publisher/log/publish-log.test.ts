@@ -1,4 +1,6 @@
 /** The log that publishing writes: its entries, their order, and that it only grows. */
+import { hash } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
@@ -6,9 +8,12 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import type { NoteSigner } from '../../../contract/log/notes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/log/verify-log.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { logChunksOf } from '../../../storage/records/log.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
+import { takeDown } from '../take-down.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
 import { brief, LOG_ORIGIN, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
@@ -198,4 +203,38 @@ describe('the keys', () => {
     const { world } = await keyed([one], [two.vkey]);
     expect(await readLog(world.objects, 1)).toContainEqual(keyEntry);
   });
+});
+
+/** Text that nothing compresses. */
+const noise = (seed: string, length: number): string => {
+  let text = '';
+  while (text.length < length) text += hash('sha512', `${seed} ${text.length}`, 'base64url');
+  return text.slice(0, length);
+};
+
+test('the largest entries that the rules allow are published, and a takedown leaves no text of them', async () => {
+  const world = loggedWorld();
+  for (let version = 0; version < 24; version++) {
+    const attributes = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((name) => {
+      const text = noise(`${version} ${name}`, 2_000);
+      const sourceUrl = `https://example.com/NOISE/${text}`;
+      const value = { value: text.slice(0, 200), sourceLabel: text.slice(200, 400), sourceUrl };
+      return [name, { ...value, observedAt: '2026-01-01T00:00:00Z' }];
+    });
+    await world.ingest([{ ...market('a'), attributes: Object.fromEntries(attributes) } as IngestRecordInput]);
+    await world.publish();
+  }
+  expect(await readTexts(world.objects)).toHaveLength(25);
+  await removeMarket(world, 'a');
+  await world.publish();
+  await takeDown(world, 'a');
+  await world.publishAll();
+  await world.ingest([market('b')]);
+  await world.publish();
+  const report = await verifyLog(world.read, { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES });
+  expect(report).toMatchObject({ findings: [], takenDown: 24 });
+  const chunks = await readAll(world.ledger, logChunksOf(0));
+  const texts = chunks.map(({ value: { entries } }) => zstdDecompressSync(Buffer.from(entries, 'base64')).toString());
+  expect(texts.join('\n').split('\n')).toHaveLength(report.size);
+  expect(texts.join('')).not.toContain('NOISE');
 });
