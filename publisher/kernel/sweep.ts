@@ -134,9 +134,12 @@ class Sweep {
    */
   async pruneGenerations(): Promise<NewestExpired> {
     const { ledger, nowMs } = this.#storage;
-    const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
-    const appliedAtMs = ({ value }: Item<GenerationValue>) => value.appliedAtMs;
-    /** Read and not removed: the newest expired generation, and later ones that were given up and never applied. */
+    const now = nowMs();
+    const expiredBeforeMs = now - PAGE_RETENTION_SECONDS * 1000;
+    // A time in the future is wrong: the clock was set back. The generations after it say when it was replaced.
+    const appliedAtMs = ({ value }: Item<GenerationValue>) =>
+      (value.appliedAtMs ?? 0) > now ? null : value.appliedAtMs;
+    /** Read and not removed: the newest expired generation, and later ones without a time, such as those that were given up. */
     let last: readonly Item<GenerationValue>[] = [];
     for await (const items of queryPages(ledger, GENERATIONS)) {
       const retainedAt = items.findIndex((item) => (appliedAtMs(item) ?? 0) >= expiredBeforeMs);

@@ -25,6 +25,7 @@ const CURSOR_MS = 24 * 60 * 60 * 1000;
 const CACHED_MS = (15 + 300) * 1000;
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 const HOUR_MS = 60 * 60 * 1000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 const DRY_RUN = { dryRun: true };
 const FOR_GOOD = { dryRun: false };
 
@@ -68,6 +69,20 @@ describe('a sweep removes', () => {
     expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
     expect(await world.findings()).toEqual([]);
     expect((await sweep(world)).removed).toEqual([]);
+  });
+
+  test('a superseded page on its day, also if the clock was a year ahead for one generation', async () => {
+    const world = createWorld();
+    await world.ingest(['a', 'b', 'c', 'd'].map((slug) => market(slug)));
+    await world.publish();
+    world.clock.nowMs += YEAR_MS;
+    await world.ingest([price('d', 0, 1)]);
+    await world.publish();
+    world.clock.nowMs -= YEAR_MS;
+    await world.ingest([price('d', 1, 2)]);
+    await world.publish();
+    expect((await world.sweepLater()).filter((key) => key.includes('/pages/'))).toHaveLength(2);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('the bodies of a removed market at once, also those that a late publisher put again, and its pages later', async () => {
