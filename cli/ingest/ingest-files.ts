@@ -13,7 +13,14 @@ import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { Contradictions, MarketNames } from './contradictions.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
-import { type IngestOptions, type IngestRun, type IngestTotals, newTotals, newValuesOf } from './ingest-run.ts';
+import {
+  type IngestOptions,
+  type IngestRun,
+  type IngestTotals,
+  newTotals,
+  newValuesOf,
+  withheldNote,
+} from './ingest-run.ts';
 import { type MissingRows, withdrawMissing } from './missing-rows.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
@@ -134,6 +141,7 @@ export async function sendFiles(
         faults: faults.groups().map((group) => ({ ...group, first: firstFault(input.name, group.first) })),
       };
       if (totals.firstBeside !== null) note(besideNote(input.name, run.dryRun, totals, totals.firstBeside));
+      if (totals.firstWithheld !== null) note(withheldNote(input.name, totals.withheld, totals.firstWithheld));
       if (summary.retracted > 0 && !asked.asserted.includes('reinstated')) note(retractedNote(summary));
       if (asked.showsCorrections) for (const line of correctionLines(summary)) note(line);
       report.write({ summary: { ...summary, faults: undefined } });

@@ -6,6 +6,7 @@ import {
   ROW_COUNT_PARTS,
   type ShownBeside,
   type ShownCorrection,
+  type ShownWithheld,
 } from '../../contract/ingest/row-counts.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import type { FirstValue } from '../../mapping/check/first-value.ts';
@@ -95,6 +96,10 @@ export interface IngestTotals {
   besides: number;
   /** The first of them. Null: none. */
   firstBeside: ShownBeside | null;
+  /** The number of accepted records whose price rounds to zero, and so is unknown. */
+  withheld: number;
+  /** The first of them. Null: none. */
+  firstWithheld: ShownWithheld | null;
   /** The ids of the batches or of the upload, for `tidemark undo`. Empty in a dry run. */
   readonly sentAs: string[];
   /** The generation that shows the stored records. Null: not published yet, or nothing was stored. */
@@ -116,11 +121,13 @@ export function newTotals(): IngestTotals {
     unchanged: 0,
     retracted: 0,
     besides: 0,
+    withheld: 0,
     refused: 0,
     withoutRecord: 0,
     rounded: 0,
   };
-  return { ...counts, corrections: [], firstBeside: null, sentAs: [], generation: null, stoppedAtLine: null };
+  const none = { firstBeside: null, firstWithheld: null, generation: null, stoppedAtLine: null };
+  return { ...counts, ...none, corrections: [], sentAs: [] };
 }
 
 /** Notes a batch or an upload that the service has received. A dry run leaves nothing to undo or to resume. */
@@ -133,11 +140,24 @@ export function addReceived({ dryRun, totals, onReceived }: IngestRun, id: strin
 /** Adds the counts that only some reports have. */
 export function addCorrections(
   { totals }: IngestRun,
-  { counts, corrections = [], firstBeside }: BatchReport | Upload,
+  { counts, corrections = [], firstBeside, firstWithheld }: BatchReport | Upload,
 ): void {
   for (const part of ROW_COUNT_PARTS) totals[part] += counts[part] ?? 0;
   totals.firstBeside ??= firstBeside ?? null;
+  totals.firstWithheld ??= firstWithheld ?? null;
   totals.corrections.push(...corrections.slice(0, CORRECTIONS_MAX - totals.corrections.length));
+}
+
+/**
+ * A warning about prices that the quantity of their market is too small for.
+ *
+ * @param name the file or the source
+ */
+export function withheldNote(name: string, count: number, first: ShownWithheld): string {
+  const { market, metric, observedAt, sourceValue } = first;
+  const prices = count === 1 ? '1 price rounds to zero, and is' : `${count} prices round to zero, and are`;
+  const example = `${market} ${metric} ${observedAt}, ${sourceValue}`;
+  return `${name}: ${prices} unknown (withheld), because the market's quantity is too small for it. The first: ${example}.`;
 }
 
 /** The number of accepted records that give a value for a new observation. */

@@ -10,6 +10,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { localClient } from '../http/client.ts';
 import type { GitPast } from '../ingest/git-options.ts';
 import { type FileSummary, notStored, shownIds, stopNote } from '../ingest/ingest-files.ts';
+import { withheldNote } from '../ingest/ingest-run.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
@@ -94,6 +95,7 @@ export async function runOnce(
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }
   for (const end of report.sources) {
+    if (end.firstWithheld) note(withheldNote(end.source, end.counts?.withheld ?? 1, end.firstWithheld));
     const faults = faultsOf(end);
     for (const fault of faults.slice(0, FAULTS_SHOWN)) note(`${end.source}: ${fault}`);
     const more = refusedBy(end) - FAULTS_SHOWN;

@@ -1,7 +1,9 @@
 /** Runs a source, shows its runs, and replays one. */
+import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import type { SourceRun } from '../../contract/operations/sources.ts';
 import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
+import { withheldNote } from '../ingest/ingest-run.ts';
 import { CommandError, endWith } from '../program/exit-codes.ts';
 import { type Cell, note, printFields, printItems, printJson } from '../program/output.ts';
 import { walkList } from '../reads/walk.ts';
@@ -55,7 +57,7 @@ async function printEnd(client: Client, asked: SourceRun, wait: number, asJson: 
   const read = () => client.resource<SourceRun>({ path: runsPath(source, `/${id}`) });
   const run = wait === 0 ? asked : await poll(read, ({ finishedAt }) => finishedAt !== null, wait);
   if (asJson) await printJson(run);
-  else await printRun(run);
+  else await printRun(client, run);
   if (run.state !== 'ended') {
     const hint = `Look again: tidemark sources runs ${source}`;
     if (wait > 0) throw new CommandError('unfinished', `The run ${id} has not ended within ${wait} s.`, hint);
@@ -65,8 +67,8 @@ async function printEnd(client: Client, asked: SourceRun, wait: number, asJson: 
   else if (run.outcome === 'taken-in' && refusedBy(run) > 0) endWith('set-aside');
 }
 
-async function printRun(run: SourceRun): Promise<void> {
-  const { id, cause, replayOf, state, outcome, reason, url, bytes, sha256, records, faults, upload } = run;
+async function printRun(client: Client, run: SourceRun): Promise<void> {
+  const { id, source, cause, replayOf, state, outcome, reason, url, bytes, sha256, records, faults, upload } = run;
   const { refusedRows, counts, nextRunAt } = run;
   await printFields([
     ['run', id],
@@ -89,6 +91,10 @@ async function printRun(run: SourceRun): Promise<void> {
   ]);
   for (const { line, code, detail } of faults) note(`line ${line}: ${code}: ${detail}`);
   if (refusedRows > faults.length && faults.length > 0) note(`… ${refusedRows} rows were refused in all.`);
+  if (counts?.withheld && upload !== null) {
+    const { firstWithheld } = await client.resource<Upload>({ path: `/api/v1/ingest/uploads/${upload}` });
+    if (firstWithheld) note(withheldNote(source, counts.withheld, firstWithheld));
+  }
   if ((counts?.refused ?? 0) > 0) note(`Why records were refused: tidemark uploads show ${upload}`);
 }
 

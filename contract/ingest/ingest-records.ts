@@ -20,7 +20,7 @@ import {
   valueFields,
 } from '../values/metric.ts';
 import { publicTextSchema } from '../values/public-text.ts';
-import { correctionsSchema, firstBesideSchema, rowCountsSchema } from './row-counts.ts';
+import { correctionsSchema, firstBesideSchema, firstWithheldSchema, rowCountsSchema } from './row-counts.ts';
 
 export const marketRecordSchema = z
   .strictObject({
@@ -360,6 +360,7 @@ export const batchReportSchema = z.strictObject({
   counts: rowCountsSchema,
   corrections: correctionsSchema,
   firstBeside: firstBesideSchema,
+  firstWithheld: firstWithheldSchema,
   errors: z
     .array(batchErrorSchema)
     .meta({ maxItems: ERRORS_MAX })

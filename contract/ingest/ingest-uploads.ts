@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { instantSchema } from '../values/metric.ts';
 import { ingestModeSchema } from './ingest-records.ts';
-import { correctionsSchema, firstBesideSchema, rowCountsSchema } from './row-counts.ts';
+import { correctionsSchema, firstBesideSchema, firstWithheldSchema, rowCountsSchema } from './row-counts.ts';
 
 /** Below S3's limit for one PUT, which is 5 GiB. */
 export const UPLOAD_BYTES_MAX = 5_000_000_000;
@@ -85,6 +85,7 @@ export const uploadSchema = z.strictObject({
   counts: rowCountsSchema,
   corrections: correctionsSchema,
   firstBeside: firstBesideSchema,
+  firstWithheld: firstWithheldSchema,
   refusedIn: z
     .array(
       z.strictObject({

@@ -4,7 +4,7 @@ import { slugSchema } from '../values/market.ts';
 import { instantSchema, metricNameSchema } from '../values/metric.ts';
 
 const count = z.int().min(0);
-const part = (text: string) => count.optional().describe(`${text}. Left out: none.`);
+const part = (text: string) => count.exactOptional().describe(`${text}. Left out: none.`);
 
 export const rowCountsSchema = z
   .strictObject({
@@ -18,6 +18,9 @@ export const rowCountsSchema = z
     besides: part(
       'Records of `accepted` that stand beside the newest value of the same market, metric, `observedAt` and ' +
         '`sourceLabel`, because their `sourceUrl` is another one: see `firstBeside`',
+    ),
+    withheld: part(
+      'Records of `accepted` whose price rounds to zero, so that it is unknown (`withheld`): see `firstWithheld`',
     ),
     retractions: part('Records of `accepted` that retract an observation'),
     retracted: part(
@@ -35,6 +38,7 @@ export const ROW_COUNT_PARTS = [
   'retractions',
   'retracted',
   'besides',
+  'withheld',
 ] as const satisfies readonly (keyof RowCounts)[];
 
 /** A missing part is zero. */
@@ -73,6 +77,18 @@ export const firstBesideSchema = z
       'correct a value, send it with its own URL. Left out: none.',
   );
 
+/** A price that the quantity of its market is too small for. */
+export const firstWithheldSchema = z
+  .strictObject({
+    market: slugSchema,
+    metric: metricNameSchema,
+    observedAt: instantSchema.describe('The moment of the price.'),
+    sourceValue: z.string().describe('The price, as the source wrote it.'),
+  })
+  .optional()
+  .describe('A record of `counts.withheld`. Left out: none.');
+
 export type RowCounts = z.infer<typeof rowCountsSchema>;
 export type ShownBeside = NonNullable<z.infer<typeof firstBesideSchema>>;
+export type ShownWithheld = NonNullable<z.infer<typeof firstWithheldSchema>>;
 export type ShownCorrection = z.infer<typeof correctionSchema>;

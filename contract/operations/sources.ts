@@ -1,5 +1,6 @@
 /** Source recipes: the service fetches files of others on a schedule. Runs are these fetches. */
 import * as z from 'zod';
+import { rowCountsSchema } from '../ingest/row-counts.ts';
 import { instantSchema } from '../values/metric.ts';
 import { OPERATORS_ONLY, operationsOf } from './operation.ts';
 import { idSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
@@ -100,14 +101,9 @@ const sourceRunSchema = z.strictObject({
     .max(RUN_FAULTS_MAX)
     .describe('The first refused rows, and columns whose attributes are left out because the answer lacks them.'),
   upload: idSchema('upl').nullable().describe('The upload of the records, at `/api/v1/ingest/uploads/{id}`.'),
-  counts: z
-    .strictObject({
-      accepted: count('Taken in.'),
-      unchanged: count('Known already.'),
-      refused: count('Refused: the reports of the upload say why.'),
-    })
+  counts: rowCountsSchema
     .nullable()
-    .describe('Records of the upload by their outcome. Null: not known yet.'),
+    .describe('Records of the upload by their outcome: its reports say more. Null: not known yet.'),
   replayOf: runIdSchema.nullable().describe('The run that this one replays.'),
   nextRunAt: instantSchema.nullable().describe('When the next run was due, as this one ended.'),
 });

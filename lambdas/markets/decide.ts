@@ -39,7 +39,7 @@ import { metricPart, newestValues, valuesIn } from '../../storage/records/newest
 import { defineMarket } from './define-market.ts';
 import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
 import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
-import { newOutcome, refused, unchangedOutcome } from './market-decision.ts';
+import { newOutcome, refused, unchangedOutcome, withheldBy } from './market-decision.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
@@ -219,8 +219,11 @@ class MarketDraft {
       if (isTooLargeWith(value, record.metric, { metric, order }, isAnnounced)) return TOO_LARGE;
     }
     this.#append(value, record.metric, first, before, metric, { isAnnounced, publicReason: record.publicReason });
-    if (before === undefined) return newOutcome(record, metric, this.#input.market?.value ?? null);
-    return { kind: 'accepted', corrects: { from: before.newest, to: metric, unit: value.unit } };
+    const outcome =
+      before === undefined
+        ? newOutcome(record, metric, this.#input.market?.value ?? null)
+        : ({ kind: 'accepted', corrects: { from: before.newest, to: metric, unit: value.unit } } as const);
+    return { ...outcome, ...withheldBy(record, metric) };
   }
 
   #retract(record: RetractionRecord, first: string, before: KnownObservation | undefined): RowOutcome {

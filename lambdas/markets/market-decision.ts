@@ -5,7 +5,7 @@ import type {
   RowError,
   RowErrorCode,
 } from '../../contract/ingest/ingest-records.ts';
-import type { ShownBeside } from '../../contract/ingest/row-counts.ts';
+import type { ShownBeside, ShownWithheld } from '../../contract/ingest/row-counts.ts';
 import type { Unit } from '../../contract/values/market.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
@@ -19,12 +19,14 @@ export type RowOutcome =
    * @param counts the part of the accepted rows that it belongs to. Absent: the values
    * @param corrects the newest version of a known observation, with the content that replaces it
    * @param beside the value of the same source that stands at the same moment with another URL
+   * @param withheld a price that rounds to zero, and so is unknown
    */
   | {
       readonly kind: 'accepted';
       readonly counts?: 'newMarkets' | 'changedMarkets' | 'retractions';
       readonly corrects?: { readonly from: Observation; readonly to: Metric; readonly unit: Unit };
       readonly beside?: ShownBeside;
+      readonly withheld?: ShownWithheld;
     }
   /** @param isRetracted whether the row gives a value that was retracted, and stays so */
   | { readonly kind: 'unchanged'; readonly isRetracted?: true }
@@ -60,6 +62,15 @@ export function newOutcome(
     kind: 'accepted',
     beside: { market, metric, observedAt, sourceLabel, sourceUrl, knownUrl: known.sourceUrl },
   };
+}
+
+/** The price that the record states and the metric lacks: see `amountOfRecord`. */
+export function withheldBy(
+  { market, metric, unknownReason }: ObservationRecord,
+  { observedAt, sourceValue, unknownReason: reason }: Metric,
+): { readonly withheld?: ShownWithheld } {
+  if (reason === null || unknownReason !== null || sourceValue === null) return {};
+  return { withheld: { market, metric, observedAt, sourceValue } };
 }
 
 /** The effect of one transaction on a market. */

@@ -7,6 +7,7 @@ import {
   type RowCounts,
   type ShownBeside,
   type ShownCorrection,
+  type ShownWithheld,
 } from '../../contract/ingest/row-counts.ts';
 import type { RowTotals } from '../../storage/records/batches.ts';
 import type { MarketDecision } from './market-decision.ts';
@@ -25,22 +26,31 @@ export function tallyOf(decisions: readonly MarketDecision[]): Tally {
     parts[part] = (parts[part] ?? 0) + 1;
   };
   let firstBeside: ShownBeside | undefined;
+  let firstWithheld: ShownWithheld | undefined;
   const revisions: { [slug: string]: number } = {};
   for (const { slug, outcomes, record } of decisions) {
     for (const outcome of outcomes.values()) {
       counts[outcome.kind]++;
       if (outcome.kind === 'unchanged' && outcome.isRetracted) add('retracted');
       if (outcome.kind !== 'accepted') continue;
-      const { counts: part, corrects, beside } = outcome;
+      const { counts: part, corrects, beside, withheld } = outcome;
       if (part !== undefined) add(part);
       if (corrects !== undefined) add('corrected');
       if (corrects !== undefined && corrects.from.retraction !== null) add('reinstated');
       if (beside !== undefined) add('besides');
       firstBeside ??= beside;
+      if (withheld !== undefined) add('withheld');
+      firstWithheld ??= withheld;
     }
     if (record !== null) revisions[slug] = record.revision;
   }
-  return { ...counts, ...parts, ...(firstBeside && { firstBeside }), revisions };
+  return {
+    ...counts,
+    ...parts,
+    ...(firstBeside && { firstBeside }),
+    ...(firstWithheld && { firstWithheld }),
+    revisions,
+  };
 }
 
 export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
@@ -51,6 +61,7 @@ export const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
  */
 export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
   const firstBeside = one.firstBeside ?? other.firstBeside;
+  const firstWithheld = one.firstWithheld ?? other.firstWithheld;
   const corrections = [...(one.corrections ?? []), ...(other.corrections ?? [])].slice(0, CORRECTIONS_MAX);
   return {
     accepted: one.accepted + other.accepted,
@@ -58,6 +69,7 @@ export function addTotals(one: RowTotals, other: RowTotals): RowTotals {
     refused: one.refused + other.refused,
     ...partsOf((part) => (one[part] ?? 0) + (other[part] ?? 0)),
     ...(firstBeside && { firstBeside }),
+    ...(firstWithheld && { firstWithheld }),
     ...(corrections.length > 0 && { corrections }),
   };
 }
@@ -69,14 +81,24 @@ function partsOf(countOf: (part: keyof RowCountParts) => number): RowCountParts 
 }
 
 /** The counts as answers have them. Stored values have them among other members. */
-export function countsOf({ accepted, unchanged, refused, corrections, firstBeside, ...totals }: RowTotals): {
+export function countsOf({
+  accepted,
+  unchanged,
+  refused,
+  corrections,
+  firstBeside,
+  firstWithheld,
+  ...totals
+}: RowTotals): {
   readonly counts: RowCounts;
   readonly corrections?: ShownCorrection[];
   readonly firstBeside?: ShownBeside;
+  readonly firstWithheld?: ShownWithheld;
 } {
   const shown = {
     ...(corrections !== undefined && { corrections }),
     ...(firstBeside !== undefined && { firstBeside }),
+    ...(firstWithheld !== undefined && { firstWithheld }),
   };
   return { counts: { accepted, unchanged, refused, ...partsOf((part) => totals[part] ?? 0) }, ...shown };
 }

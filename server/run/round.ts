@@ -2,9 +2,11 @@
  * One round of a service without a server: ingest, publish, sweep, end. It does the work of the server's loops once. A kill at
  * any point loses nothing: the next run continues.
  */
+
 import { lstatSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import type { ShownWithheld } from '../../contract/ingest/row-counts.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { type PastTakenIn, takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
 import { NotTakenIn } from '../../lambdas/sources/past/version-reader.ts';
@@ -17,6 +19,7 @@ import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { PUBLIC_FOLDER } from '../../storage/directory/object-places.ts';
 import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { uploadKey } from '../../storage/records/batches.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
@@ -85,6 +88,7 @@ export interface SourceEnd
   readonly source: string;
   /** The first records that the service refused. */
   readonly refused: readonly RefusedRecord[];
+  readonly firstWithheld?: ShownWithheld;
 }
 
 export interface RunReport {
@@ -290,13 +294,13 @@ async function fetchSources(round: Round, takenIn: TakenIn) {
     ask: sourceAsker(config),
   });
   const past = takenIn.past && (await takePast(round, runs, takenIn.past));
-  const sources: (Omit<SourceEnd, 'refused'> & { readonly upload: string | null })[] = [];
+  const sources: (Omit<SourceEnd, 'refused' | 'firstWithheld'> & { readonly upload: string | null })[] = [];
   let isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0;
   const wants = (source: string) => takenIn.sources?.has(source) ?? true;
   const ended = (source: string, _: string, run: RunValue) => {
     const { outcome, reason, records, refusedRows, faults, counts: rows, listed, upload } = run;
-    const refusing = rows !== null && rows.refused > 0 ? upload : null;
-    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows, upload: refusing });
+    const telling = rows !== null && rows.refused + (rows.withheld ?? 0) > 0 ? upload : null;
+    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows, upload: telling });
     const isBlind = listed?.length === 0 && (rows?.unchanged ?? 0) > 0;
     // Without its earlier answers, a list is ingested completely each time. If every row was known, this is not news.
     isNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
@@ -307,7 +311,9 @@ async function fetchSources(round: Round, takenIn: TakenIn) {
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
   const ends = sources.map(async ({ upload, ...end }): Promise<SourceEnd> => {
-    return { ...end, refused: upload === null ? [] : await firstRefused(round, upload) };
+    if (upload === null) return { ...end, refused: [] };
+    const firstWithheld = (await ledger.get(uploadKey(upload)))?.value.firstWithheld;
+    return { ...end, refused: await firstRefused(round, upload), ...(firstWithheld && { firstWithheld }) };
   });
   return { past, sources: await Promise.all(ends), isNews };
 }

@@ -16,7 +16,13 @@ import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { BATCH_FAILED, BatchReport, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
-import type { RowCountParts, RowCounts, ShownBeside, ShownCorrection } from '../../contract/ingest/row-counts.ts';
+import type {
+  RowCountParts,
+  RowCounts,
+  ShownBeside,
+  ShownCorrection,
+  ShownWithheld,
+} from '../../contract/ingest/row-counts.ts';
 import type { ItemKey } from '../ports/ledger.ts';
 import type { KeyRange, ShardedRange } from '../ports/paging.ts';
 import { sha256Hex } from '../ports/sha256.ts';
@@ -43,6 +49,7 @@ export type BatchValue = Pick<
 export type RowTotals = Pick<RowCounts, 'accepted' | 'refused' | 'unchanged'> &
   RowCountParts & {
     firstBeside?: ShownBeside;
+    firstWithheld?: ShownWithheld;
     /** Of a dry run: the first ones. */
     corrections?: ShownCorrection[];
   };

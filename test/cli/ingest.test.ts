@@ -419,6 +419,21 @@ test('a correction with another sourceUrl stands beside the value: a warning nam
   expect((await ingest(words, changed)).errors).not.toContain('beside');
 });
 
+test('prices of a list that round to zero are unknown: a line says how many, and names the first', async () => {
+  const slug = newSlug();
+  const listed = (day: number, value: string) => {
+    const { amountMinor, ...record } = price(slug, day, null, { value, ifChanged: true });
+    return record;
+  };
+  const rows = lines([market(slug), listed(0, '1.5'), listed(1, '0.001'), listed(2, '0.002')]);
+  const words = `2 prices round to zero, and are unknown (withheld), because the market's quantity is too small for it. The first: ${slug} price 2025-01-01T01:00:00Z, 0.001.`;
+  expect((await ingest(['-', '--dry-run'], rows)).errors).toContain(words);
+  const run = await ingest(['-', '--json'], rows);
+  expect(JSON.parse(run.output)).toMatchObject([{ withheld: 2, firstWithheld: { sourceValue: '0.001' } }]);
+  expect(run.errors).toContain(words);
+  expect((await ingest(['-'], rows)).errors).not.toContain('withheld');
+});
+
 test('a dry run shows the first ten corrections of a long file, with the values before and after', async () => {
   const slug = newSlug();
   await ingest(['-'], lines([market(slug), ...days(slug, 1_200)]));

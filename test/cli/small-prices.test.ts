@@ -47,3 +47,25 @@ test('list, show and history', async () => {
   const [exact] = JSON.parse((await printed('history', 'model', '--json')).join('')) as [{ decimal: string }];
   expect(exact.decimal).toBe('15.00');
 });
+
+test('a run of a source names the first price that its market is too small for', async () => {
+  const counts = { accepted: 2, unchanged: 0, refused: 0, withheld: 2 };
+  const run = {
+    id: 'run_1',
+    source: 'list',
+    state: 'ended',
+    outcome: 'taken-in',
+    reason: null,
+    upload: 'upl_1',
+    counts,
+  };
+  const firstWithheld = { market: 'model', metric: 'inputPrice', observedAt, sourceValue: '1e-12' };
+  const { url } = await stubServer((request, response) => {
+    const isUpload = request.url === '/api/v1/ingest/uploads/upl_1';
+    json(isUpload ? { firstWithheld } : { ...run, faults: [], refusedRows: 0, replayOf: null })(request, response);
+  });
+  const { errors } = await tidemarkHere(['sources', 'run', 'list', '--url', url], {
+    environment: { TIDEMARK_KEY: 'a' },
+  });
+  expect(errors).toMatch(/^list: 2 prices round to zero.*: model inputPrice 2026-11-01T00:00:00Z, 1e-12\.$/m);
+});

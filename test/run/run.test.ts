@@ -13,7 +13,7 @@ import { workKey } from '../../storage/records/batches.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
 import { sampled } from '../runs.ts';
 import { startWitness } from '../server/witness.ts';
-import { metalsCsv } from '../sources/example-recipe.ts';
+import { listRecipe, metalsCsv } from '../sources/example-recipe.ts';
 import { codeOf, filesIn, ORIGIN, openRunWorld, serveFiles, startSource, verify } from './run-world.ts';
 
 test('a run ingests a file and publishes it; the next one has nothing new, and writes nothing', async () => {
@@ -237,6 +237,26 @@ test('a file whose sourceUrl has changed is warned of, because its corrections s
   const run = await world.run([path, '--mode', 'correct']);
   expect(run).toMatchObject({ code: 0, report: { ingested: [{ corrected: 0, besides: 1 }] } });
   expect(run.errors).toMatch(/a\.ndjson: 1 row stands beside .* because sourceUrl is another one/);
+});
+
+test('prices of a list that are too small for their market are counted for its source, and the first is named', async () => {
+  const world = await openRunWorld();
+  const source = await startSource(world.folder);
+  const value = { column: 'in', quotedQuantity: '1', rounding: 'nearest' };
+  const recipe = listRecipe(3, {
+    recipe: { url: `${source.origin}/prices.json`, hosts: [source.origin] },
+    ...{ market: { unit: { quantity: 'exact', atLeast: '1000', of: 'token' } }, observation: { value } },
+  });
+  await writeFile(source.recipe, JSON.stringify(recipe));
+  const run = async (a: number, b: number) => {
+    source.answer = Buffer.from(JSON.stringify({ a: { in: a }, b: { in: b } }));
+    const words = ['--source', source.recipe, '--unconditional'];
+    return await world.run(words, { TIDEMARK_SOURCE_HOSTS: source.origin });
+  };
+  expect((await run(0.001, 0.002)).errors).not.toContain('withheld');
+  const { report, errors } = await run(1e-9, 2e-9);
+  expect(report).toMatchObject({ sources: [{ counts: { withheld: 2 }, firstWithheld: { market: 'a' }, refused: [] }] });
+  expect(errors).toMatch(/^metals: 2 prices round to zero.* The first: a price .*, 1e-9\.$/m);
 });
 
 test('records of a source that the service refuses are named, because the job leaves no ledger to look in', async () => {

@@ -1,5 +1,6 @@
 /** Current lists: a document without a history, of which only the news is recorded. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { uploadKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { listRecipe } from './example-recipe.ts';
 import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from './source-world.ts';
@@ -74,7 +75,11 @@ describe('a list', () => {
     const observation = { ...mapping.observation, value };
     await world.add({ ...LIST, mapping: { ...mapping, observation } as never }, { 'if-match': '"1"' });
     await fetched({ a: ONE, b: TWO });
-    expect(await fetched({ a: { ...ONE, in: 2.8e-9 }, b: TWO })).toMatchObject({ counts: { accepted: 1, refused: 0 } });
+    const run = await fetched({ a: { ...ONE, in: 2.8e-9 }, b: TWO });
+    expect(run).toMatchObject({ counts: { accepted: 1, refused: 0, withheld: 1 } });
+    const upload = await world.api.ledger.get(uploadKey(run?.upload as string));
+    const first = { market: 'a', metric: 'inputPrice', observedAt: '2026-12-02T06:00:00Z', sourceValue: '2.8e-9' };
+    expect(upload?.value.firstWithheld).toEqual(first);
     const { latest } = (await world.api.ledger.get(marketKey('a')))?.value ?? {};
     const unknown = { amountMinor: null, rounded: false, sourceValue: '2.8e-9', unknownReason: 'withheld' };
     expect(latest?.inputPrice?.metric).toMatchObject(unknown);

@@ -30,6 +30,7 @@ import {
 } from '../../../storage/records/sources.ts';
 import { queueUpload } from '../../ingest/queue-upload.ts';
 import { uploadOfSource } from '../../ingest/uploads.ts';
+import { countsOf } from '../../markets/tally.ts';
 import { type ClaimedRun, claimRun, leaveRun, recordProgress } from './claimed-run.ts';
 import type { SourceDependencies } from './dependencies.ts';
 import { type ArchivedAnswer, type DerivedFile, describeFile, pieces, readFile } from './derive-file.ts';
@@ -216,9 +217,10 @@ async function send(
 async function endWithUpload(
   dependencies: SourceDependencies,
   claimed: ClaimedRun,
-  { state, stoppedBecause, accepted, unchanged, refused, sha256 }: UploadValue,
+  upload: UploadValue,
 ): Promise<void> {
-  const counts = { accepted, unchanged, refused };
+  const { state, stoppedBecause, accepted, unchanged, refused, sha256 } = upload;
+  const { counts } = countsOf(upload);
   if (state === 'applied' && accepted + unchanged > 0) {
     const after = { takenIn: takenInBy(claimed, sha256), ...listedAfter(claimed, refused === 0) };
     await endRun(dependencies, claimed, { outcome: 'taken-in', counts }, after);
