@@ -24,7 +24,7 @@ import { readSite } from '../../server/folder/site-folder.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { freePort } from '../../tools/bench/free-port.ts';
 import { type AnyOperationId, anyOperationOf } from '../any-operation.ts';
-import { DIFFERENCES, FIELDS, GONE, LIST, MARKET, REQUESTS } from '../hosting/folder-requests.ts';
+import { DIFFERENCES, FIELDS, GONE, LIST, LONG_AGO, MARKET, REQUESTS } from '../hosting/folder-requests.ts';
 import { pagesFiles } from '../hosting/pages-files.ts';
 import { type Answer, type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyFolder, startNginxFolder } from '../hosting/reverse-proxies.ts';
@@ -230,6 +230,18 @@ describe('a published folder', async () => {
         expect(lines).toEqual([]);
       });
 
+      test('no cache keeps a refused condition for other readers, and no field is sent twice', async () => {
+        const refusals: Answer[] = [];
+        for (const headers of [{ 'If-Match': '"x"' }, { 'If-Unmodified-Since': LONG_AGO }, { Range: 'bytes=999999-' }])
+          refusals.push(await to('beside', MARKET, { headers }));
+        expect(refusals.map(({ status }) => status)).toEqual(host === 'nginx' ? [412, 412, 416] : [200, 200, 416]);
+        for (const { status, all, names } of refusals) {
+          const twice = names.filter((name, at) => names.indexOf(name) !== at && name !== 'cache-control');
+          expect(twice, `${status}`).toEqual([]);
+          if (host === 'nginx') expect(all('cache-control'), `${status}`).toContain('no-store');
+        }
+      });
+
       test('operations of the write API reach the service, with their method and query', async () => {
         for (const { method, path } of Object.values(OPERATIONS)) {
           const url = `${path.replaceAll(/\{\w+\}/g, 'x')}${method === 'GET' ? '?limit=1' : ''}`;
@@ -246,6 +258,7 @@ describe('a published folder', async () => {
         ] as const) {
           const got = await to('alone', path, asked);
           expect([got.status, got.field('content-type')], path).toEqual([status, PROBLEM_CONTENT_TYPE]);
+          expect(got.field('access-control-allow-origin'), path).toBe('*');
           expect(JSON.parse(got.body.toString()).status).toBe(status);
         }
       });
