@@ -89,6 +89,8 @@ export interface MarketBodies extends Pick<CheckedMarket, 'slug' | 'shown' | 're
   readonly rule: FileRule;
   /** The closed pages of its history, oldest first. */
   readonly closedPages: readonly PageSpan[];
+  /** The years of which it had observations before its removal, as far as the log states them. */
+  readonly removedYears?: readonly string[];
   /** Whether files of a kind are published, by the snapshot or the log. Null: unknown. */
   readonly isStated: (kind: Projection) => boolean | null;
   /**

@@ -29,11 +29,13 @@ import type { ShownMarket } from '../../verify/shown-market.ts';
  * history has no rows at all, the sweep removes it.
  */
 export async function checkHistoryFiles(bodies: MarketBodies): Promise<void> {
-  const { reader, findings, slug, shown, removal, isWithout } = bodies;
+  const { reader, findings, slug, shown, removal, removedYears = [], isWithout } = bodies;
   const whole = historyFileUrl(slug, 'csv', null);
   if (removal !== null) {
-    const urls = [historyIndexUrl(slug), ...HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, null))];
-    for (const url of urls) checkGone(bodies, url, await reader(url), removal);
+    const files = [null, ...removedYears].flatMap((year) =>
+      HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, year)),
+    );
+    for (const url of [historyIndexUrl(slug), ...files]) checkGone(bodies, url, await reader(url), removal);
   }
   if (shown === null || (await isWithout('history-files', whole))) return;
   const found = await differences(bodies, shown);

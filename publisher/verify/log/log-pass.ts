@@ -123,7 +123,10 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
         const isOld = past.isLateIfMissing({ nowMs: pass.nowMs, mostMs: DAILY_MS });
         return (await reader(url)).status === 404 && !(isOld && isStated(kind));
       };
-      const settings = { rule: 'not-in-log', isStated, isWithout, pageSize: pageSizes.observations } as const;
+      const before = folded.kind === 'removed' ? past.lastShown() : null;
+      const removedYears = [...new Set(before?.observations.map(({ order }) => order.slice(0, '2026'.length)))];
+      const asked = { rule: 'not-in-log', isStated, isWithout, removedYears } as const;
+      const settings = { ...asked, pageSize: pageSizes.observations };
       await checkFolded({ ...settings, reader, findings, slug, folded });
     };
     let isRight = isProven;

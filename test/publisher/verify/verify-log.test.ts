@@ -124,11 +124,7 @@ describe('a changed byte of any object that readers reach', () => {
     expect(await isFound(watched)).toBe(false);
     const objects = [...world.objects.snapshot()].filter(([key]) => key.startsWith(`${PUBLIC_PREFIX}/`));
     // Nothing leads to pages and tiles that later ones have replaced, nor to the answer for a wrong URL.
-    // The years of a removed market are not in the log's fold: its history is no longer public.
-    const isOfRemoved = (key: string) => /\/gone\/history\/\d{4}\./.test(key);
-    const unread = objects
-      .filter(([key]) => !read.has(key) && !isOfRemoved(key))
-      .map(([key]) => parsePublicKey(key)?.kind);
+    const unread = objects.filter(([key]) => !read.has(key)).map(([key]) => parsePublicKey(key)?.kind);
     expect(unread.filter((kind) => !UNREAD.has(kind ?? ''))).toEqual([]);
     const missed: string[] = [];
     for (const [index, [key, { body }]] of sampled(
