@@ -22,7 +22,7 @@ const LONG = Object.entries({
   scripts: 'command-line',
   'server/mirror': 'cost',
   server:
-    'backup backup-faults main metrics operator-key-file restored-copy restored-keys sample static-host stop vanished-folder write-api',
+    'backup backup-faults main metrics operator-key-file restored-copy restored-keys restored-takedowns sample static-host stop vanished-folder write-api',
   sources: 'internal-source secrets',
 }).flatMap(([room, names]) => names.split(' ').map((name) => `test/${room}/${name}.test.ts`));
 /**

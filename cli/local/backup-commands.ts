@@ -104,6 +104,7 @@ export function addBackupCommands(program: Command): void {
       const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
       if (json) return await printJson(report);
       const { dataFolder, backup, generation, replaced, changedKeys, repeatedErasures, repaired } = report;
+      const { repeatedTakedowns: takedowns, returnedMarkets: returned } = report;
       await printFields([
         ['restored', dataFolder],
         ['backup', `${backup}, of generation ${generation ?? 0}`],
@@ -112,8 +113,12 @@ export function addBackupCommands(program: Command): void {
           ? []
           : [['keys', `${counted(changedKeys, 'key')} ${revokeKeys ? '' : 'stay '}revoked or rotated`] as const]),
         ...(repeatedErasures === 0 ? [] : [['erasures', `${repeatedErasures}, done again by the next start`] as const]),
+        ...(takedowns === 0 ? [] : [['takedowns', `${takedowns}, done again by the next start`] as const]),
         ...Object.entries(repaired).map(([slug, outcome]) => ['repaired', `${slug}: ${outcome}`] as const),
       ]);
+      if (returned.length > 0) {
+        note(`Removed after this backup, and public again with the next start: ${returned.join(', ')}.`);
+      }
       if (report.logSize !== null && !report.isLongerLogShown) {
         const size = report.logSize.toLocaleString('en-GB');
         note(

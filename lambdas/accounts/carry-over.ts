@@ -100,7 +100,7 @@ async function changeKeys(
     const { partition, sort, revision, value } = item;
     const isRevokedNow = value.revokedAt === null && after.value.revokedAt !== null;
     const request = isRevokedNow ? waitlistRequestOf(value.subject) : null;
-    await commit(dependencies, `api-key/${sort}`, async (found) => {
+    await commitCarried(dependencies, `api-key/${sort}`, async (found) => {
       const application = request === null ? null : await ledger.get(waitlistRequestKey(request));
       return [
         {
@@ -130,7 +130,7 @@ export async function repeatErasures(
     if ((await ledger.get(erasureKey(erasure.id))) !== null) continue;
     // An account that was made after the backup is not in this ledger.
     if ((await readAccount(erasure.subject, ledger)) === 'unknown') continue;
-    await commit(dependencies, `erasure/${erasure.id}`, async (found) => {
+    await commitCarried(dependencies, `erasure/${erasure.id}`, async (found) => {
       const account = await readAccount(erasure.subject, ledger);
       if (account === 'unknown') return [];
       const at = { nowMs: nowMs(), now: new Date(nowMs()).toISOString() };
@@ -142,7 +142,7 @@ export async function repeatErasures(
 }
 
 /** If a quota counter refuses, the second try leaves it out. There is no other writer. */
-async function commit(
+export async function commitCarried(
   { ledger, nowMs, newAttemptId, newId }: CarryOverDependencies,
   target: string,
   decide: (found: ConflictItems) => Promise<readonly Change[]>,

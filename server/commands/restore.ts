@@ -13,13 +13,14 @@ import {
   repeatErasures,
   revokeAllKeys,
 } from '../../lambdas/accounts/carry-over.ts';
+import { type CarriedTakedowns, carryTakedownsOver } from '../../lambdas/ingest/carry-takedowns.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { checkNoKeyIsRevived, readAccountsAside } from '../backup/accounts-aside.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { leaveLastBackup } from '../backup/last-backup.ts';
+import { checkNoKeyIsRevived, readLedgersAside } from '../backup/ledgers-aside.ts';
 import { checkMayBeReplaced, copyBackup, finishRestore, replaceFiles } from '../backup/put-back.ts';
 import { checkBackup, checkIsOfSameLog, chooseBackup } from '../backup/read-backup.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
@@ -40,7 +41,7 @@ export interface RestoreCommand {
   readonly progress: CopyStep;
 }
 
-export interface RestoreReport {
+export interface RestoreReport extends CarriedTakedowns {
   readonly dataFolder: string;
   readonly backup: string;
   /** RFC 3339. */
@@ -73,18 +74,21 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   await checkBackup(backup, progress);
   await checkIsOfSameLog(dataFolder, backup);
   checkMayBeReplaced(dataFolder, command.replace);
-  const aside = await readAccountsAside(dataFolder);
+  const aside = await readLedgersAside(dataFolder);
   if (command.keys === null) await checkNoKeyIsRevived(backup, aside, nowMs);
   const stage = (folder: string) => copyBackup(folder, backup, progress);
   const replaced = await replaceFiles({ dataFolder, nowMs, name: backup.name, stage });
   progress('Checking every market', 0, 1);
   const restored = await openStopped(dataFolder, { isRestoring: true }, async (storage) => {
     // Done while the folder is marked: nothing can be published or served yet with a key that must stay revoked.
-    const accounts = await settleAccounts({ ...storage, newId: systemRuntime.newId }, command.keys, aside);
+    const dependencies = { ...storage, newId: systemRuntime.newId };
+    const accounts = await settleAccounts(dependencies, command.keys, aside);
     const { repaired } = await restore(storage);
+    const takedowns = await carryTakedownsOver(dependencies, aside);
     const { size: logSize = null } = (await storage.ledger.get(HEAD_KEY))?.value.log ?? {};
     const shown = await shownLogSize(storage.objects);
-    return { ...accounts, repaired: Object.fromEntries(repaired), logSize, isLongerLogShown: shown > (logSize ?? 0) };
+    const settled = { ...accounts, ...takedowns, repaired: Object.fromEntries(repaired) };
+    return { ...settled, logSize, isLongerLogShown: shown > (logSize ?? 0) };
   });
   await finishRestore(dataFolder);
   const { createdAt, generation } = backup.manifest;

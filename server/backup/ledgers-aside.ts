@@ -1,8 +1,9 @@
-/** Key changes and erasures in the ledgers that this restore, or an interrupted one, moves aside. */
+/** Key changes, erasures and takedowns in the ledgers that this restore, or an interrupted one, moves aside. */
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findRevivedKeys, type KnownAccounts, readAccounts } from '../../lambdas/accounts/carry-over.ts';
+import { type KnownRemovals, readRemovals } from '../../lambdas/ingest/carry-takedowns.ts';
 import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
 import { type LedgerCopy, openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
@@ -11,28 +12,31 @@ import { SettingError } from '../service/start-error.ts';
 import { ASIDE } from './put-back.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
+/** What a ledger knows, and an earlier one does not. */
+export type LaterChanges = KnownAccounts & KnownRemovals;
+
 /** Call it when no process has the folder open. A ledger that cannot be read is left out. */
-export async function readAccountsAside(dataFolder: string): Promise<readonly KnownAccounts[]> {
+export async function readLedgersAside(dataFolder: string): Promise<readonly LaterChanges[]> {
   const isInterrupted = existsSync(join(dataFolder, RESTORING_FILE));
   const aside = isInterrupted ? (await readdir(dataFolder)).filter((name) => name.startsWith(ASIDE)) : [];
-  const known: KnownAccounts[] = [];
+  const known: LaterChanges[] = [];
   for (const folder of ['', ...aside]) {
-    const accounts = await readOne(join(dataFolder, folder, LEDGER_FILE));
-    if (accounts !== null) known.push(accounts);
+    const changes = await readOne(join(dataFolder, folder, LEDGER_FILE));
+    if (changes !== null) known.push(changes);
   }
   return known;
 }
 
 const UNREADABLE = [StorageCorrupt, StorageUnavailable, FormatTooNew, FormatTooOld];
 
-async function readOne(path: string): Promise<KnownAccounts | null> {
+async function readOne(path: string): Promise<LaterChanges | null> {
   // The write-ahead log may hold the revocation, if it could not be merged into the file, e.g. because the disk is full.
   if (!existsSync(path) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return null;
   let copy: LedgerCopy | undefined;
   try {
     copy = openLedgerCopy(path);
     await checkIsKnown(copy);
-    return await readAccounts(copy);
+    return { ...(await readAccounts(copy)), ...(await readRemovals(copy)) };
   } catch (error) {
     if (UNREADABLE.some((kind) => error instanceof kind)) return null;
     throw error;
