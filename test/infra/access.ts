@@ -2,7 +2,8 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import type { FunctionName } from '../../infra/deployment/permissions.ts';
 import type { Statement } from './recorded-access.ts';
-import { MINIMAL, type Properties, resourceOf, synthesised } from './synthesised.ts';
+import { MINIMAL, type Properties, resourceOf } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const roles = new Map<FunctionName, readonly Statement[]>();
 

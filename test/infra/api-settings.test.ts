@@ -5,16 +5,8 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
-import {
-  appOf,
-  MINIMAL,
-  onlyOf,
-  type Properties,
-  stackOf,
-  standInBundles,
-  synthesised,
-  WITH_OPTIONS,
-} from './synthesised.ts';
+import { appOf, MINIMAL, onlyOf, type Properties, stackOf, standInBundles, WITH_OPTIONS } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const api = synthesised()('api');
 

@@ -10,7 +10,8 @@ import { auditKeys } from '../../storage/records/audit.ts';
 import { APPEND_ONLY } from '../../storage/records/keys.ts';
 import { roleOf } from './access.ts';
 import { isLike } from './recorded-access.ts';
-import { onlyOf, type Properties, synthesised } from './synthesised.ts';
+import { onlyOf, type Properties } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const template = synthesised();
 const policy: Properties[] = onlyOf(template('data'), 'AWS::DynamoDB::Table').ResourcePolicy.PolicyDocument.Statement;

@@ -1,6 +1,7 @@
 /** The settings that protect data, each asserted in the template. */
 import { describe, expect, it } from 'vitest';
-import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised, WITH_OPTIONS } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, resourceOf, WITH_OPTIONS } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const template = synthesised();
 const data = template('data');

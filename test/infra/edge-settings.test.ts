@@ -5,7 +5,8 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { routeRead } from '../../server/edge/route.ts';
-import { MINIMAL, onlyOf, type Properties, synthesised, WITH_OPTIONS } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, WITH_OPTIONS } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const template = synthesised();
 const edge = template('edge');

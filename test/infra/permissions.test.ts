@@ -10,6 +10,8 @@ import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { GENERATIONS, HEAD_KEY } from '../../storage/records/publication.ts';
 import { roleOf } from './access.ts';
 import { allows } from './recorded-access.ts';
+import { MINIMAL } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const actionsOf = (name: FunctionName) => roleOf(name).flatMap(({ Action }) => Action);
 const WRITES = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
@@ -97,6 +99,10 @@ describe.each(ALL_FUNCTION_NAMES)('the role of %s', (name) => {
     const uploads = roleOf(name).filter(({ Resource }) => Resource.some((arn) => arn.startsWith('<Uploads>')));
     expect(uploads.flatMap(({ Action }) => Action).filter((action) => /Delete/.test(action))).toEqual([]);
   });
+});
+
+it('no role has a policy that CDK has added to its own', () => {
+  expect(synthesised({ ...MINIMAL, secondRegion: 'eu-west-1' })('api').findResources('AWS::IAM::Policy')).toEqual({});
 });
 
 describe('among all functions', () => {

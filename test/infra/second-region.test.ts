@@ -8,7 +8,8 @@ import { createWorld, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { roleOf } from './access.ts';
 import { type AccessCall, allows, recordAccess, recordObjectAccess } from './recorded-access.ts';
-import { deployed, MINIMAL, onlyOf, type Properties, resourceOf, stackOf, synthesised } from './synthesised.ts';
+import { deployed, MINIMAL, onlyOf, type Properties, resourceOf, stackOf } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const SECOND = { ...MINIMAL, secondRegion: 'eu-west-1' };
 const template = synthesised(SECOND);

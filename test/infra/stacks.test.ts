@@ -6,16 +6,8 @@ import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/operations/scopes.ts';
 import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
-import {
-  appOf,
-  deployed,
-  MINIMAL,
-  onlyOf,
-  type Properties,
-  stackOf,
-  synthesised,
-  WITH_OPTIONS,
-} from './synthesised.ts';
+import { appOf, deployed, MINIMAL, onlyOf, type Properties, stackOf, WITH_OPTIONS } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ISSUER = {

@@ -1,10 +1,10 @@
-/** The stacks of a deployment as CloudFormation would get them, with bundles that hold nothing. */
+/** Deployments with bundles that hold nothing, and what is in their templates. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import type { Template } from 'aws-cdk-lib/assertions';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
 import { addDeployment } from '../../infra/deployment/deployment.ts';
 import { ALL_FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
@@ -80,7 +80,6 @@ export function stackOf(app: App, name: StackName): Stack {
 }
 
 const apps = new Map<string, App>();
-const templates = new Map<Stack, Template>();
 
 /** One deployment. Made once in a process: tests only read it. */
 export function deployed(context: object = MINIMAL): App {
@@ -88,16 +87,6 @@ export function deployed(context: object = MINIMAL): App {
   const app = apps.get(key) ?? appOf(context);
   apps.set(key, app);
   return app;
-}
-
-/** The templates of one deployment, each made once. */
-export function synthesised(context: object = MINIMAL): (name: StackName) => Template {
-  return (name) => {
-    const stack = stackOf(deployed(context), name);
-    const template = templates.get(stack) ?? Template.fromStack(stack);
-    templates.set(stack, template);
-    return template;
-  };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are plain JSON.

@@ -7,7 +7,8 @@ import { problemType } from '../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES } from '../../contract/problems/problems.ts';
 import { writeEdgeCode } from '../../infra/deployment/write-edge.ts';
 import { FUNCTION_LANGUAGE, FUNCTION_MAX_BYTES } from '../../tools/build/build-router.ts';
-import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised, WITH_OPTIONS } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, resourceOf, WITH_OPTIONS } from './synthesised.ts';
+import { synthesised } from './templates.ts';
 
 const api = synthesised()('api');
 const configOf = (built: Template) => onlyOf(built, 'AWS::CloudFront::Distribution').DistributionConfig;
