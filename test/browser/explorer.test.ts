@@ -87,6 +87,24 @@ it('shows the price of a market among others that have metrics', async () => {
   }
 });
 
+it('says of how many days a change is, where the price before is not of the day before', async () => {
+  const { page } = await openPage();
+  await answer(page, 'latest', [entry({ slug: 'daily' }), entry({ slug: 'weekend' })]);
+  const recent = (slug: string, before: string) => ({
+    ...{ slug, decimal: ['100', '103'], observedAt: [before, '2026-09-28T00:00:00Z'], yearAgo: null },
+  });
+  await answer(page, 'recent', [recent('daily', '2026-09-27T00:00:00Z'), recent('weekend', '2026-09-25T00:00:00Z')]);
+  await page.goto('/');
+  await shown(page);
+  const change = (slug: string) => page.locator(`[data-slug=${slug}] .of-day`).innerText();
+  expect([await change('daily'), await change('weekend')]).toEqual(['+3.00 %', '+3.00 %\nin 3 days']);
+  // A phone has no heads of columns.
+  await page.setViewportSize({ width: 360, height: 740 });
+  const words = (slug: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('[data-slug=${slug}] .of-day .number'), '::after').content`);
+  expect([await words('daily'), await words('weekend')]).toEqual(['" in 1 day"', 'none']);
+});
+
 it('names the source of changes and chart where it is not that of the price', async () => {
   const { page } = await openPage();
   await answer(page, 'latest', [entry({ slug: 'a', source: 'New source' })]);

@@ -155,6 +155,22 @@ describe('the page as of a moment, and its sources', () => {
 });
 
 describe('while the page is open', () => {
+  it('a removal takes its place, and is announced', async () => {
+    const { page } = await openPage({ excused: NO_ANSWER, baseURL: inject('changedUrl') });
+    await page.clock.install();
+    await page.goto('/markets/silver-usd');
+    await page.clock.runFor(1000);
+    await isRead(page);
+    await page.route('**/api/v1/markets/silver-usd.json', (route) =>
+      route.fulfill({ status: 410, json: { code: 'market-removed', reason: 'Merged' } }),
+    );
+    await page.clock.runFor(15_000);
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^This market was removed[\s\S]*Merged/ })
+      .waitFor();
+  });
+
   it('asks with ETags; a failure leaves a notice and the old values; new ones come in without moving the chart', async () => {
     const { page } = await openPage({ excused: NO_ANSWER, baseURL: inject('changedUrl') });
     await page.clock.install();
@@ -291,6 +307,16 @@ describe('other states', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await isRead(page);
   });
+
+  it.each(['/', '/markets/gold-usd', '/docs/', '/status/'])(
+    'with a zoom of 400 %, %s is not wider than the page',
+    async (path) => {
+      const { page } = await openPage({ viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 });
+      await page.goto(path);
+      if (path.startsWith('/markets/')) await isRead(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    },
+  );
 
   it('on a phone, the line above the chart is not cut', async () => {
     const { page } = await openPage({ viewport: { width: 360, height: 740 } });

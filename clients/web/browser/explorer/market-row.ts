@@ -3,7 +3,7 @@
 import type { LatestEntry } from '../../../../contract/bodies/latest-entries.ts';
 import { digitsOfMetric, newestMoment, unitOfMetric } from '../../../../contract/bodies/latest-words.ts';
 import type { ChangeSpan } from '../../../../contract/bodies/price-before.ts';
-import { changePercent, type PriceChange } from '../../../../contract/bodies/price-change.ts';
+import { changePercent } from '../../../../contract/bodies/price-change.ts';
 import type { RecentEntry } from '../../../../contract/bodies/recent-prices.ts';
 import { nameCell, noteList, priceParts, rowClass } from '../../../../contract/html/latest-row.ts';
 import { dayText, momentText } from '../../../../contract/values/instants.ts';
@@ -18,6 +18,7 @@ import { changeOf } from './list-order.ts';
 import type { MetricColumn } from './metric-columns.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 
+const DAY_MS = 86_400_000;
 const CHANGES: readonly ChangeSpan[] = ['day', 'month', 'year'];
 
 export class MarketRow {
@@ -57,7 +58,7 @@ ${nameCell<HTMLElement>(dom, entry, marketAddress(slug))}${cells}${this.#age}
       const source = recent?.source ?? this.#entry.source;
       if (source !== null) this.#chart.title = `Prices of ${source}`;
       for (const [at, span] of CHANGES.entries())
-        this.#changes[at]?.replaceChildren(changeWords(changeOf(recent ?? undefined, span), recent?.source));
+        fill(this.#changes[at] as HTMLElement, changeWords(recent ?? undefined, span));
     }
     const observedAt = newestMoment(this.#entry);
     const age = observedAt === null ? null : agoText(nowMs - Date.parse(observedAt)).replace(/ ago$/, '');
@@ -101,13 +102,18 @@ function ageOf(age: string | null, observedAt: string): Slot {
   ];
 }
 
-/** @param source the source of the change, if it differs from that of the price */
-function changeWords(change: PriceChange | null, source: string | undefined): Node {
-  if (change === null) return nothing();
+/** A change of several days says so, below a head that says one. */
+function changeWords(recent: RecentEntry | undefined, span: ChangeSpan): Slot {
+  const change = changeOf(recent, span);
+  if (recent === undefined || change === null) return nothing();
   const { share, since } = change;
   const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
-  const title = `since ${momentText(since)}${source === undefined ? '' : `, by ${source}`}`;
-  return dom`<span class="number ${look}" title="${title}">${changePercent(change)}</span>`;
+  const title = `since ${momentText(since)}${recent.source === undefined ? '' : `, by ${recent.source}`}`;
+  const days = Math.round((Date.parse(recent.observedAt.at(-1) as string) - Date.parse(since)) / DAY_MS);
+  return [
+    dom`<span class="number ${look}" title="${title}">${changePercent(change)}</span>`,
+    span === 'day' && days > 1 ? dom`<span class="below">in ${days} days</span>` : null,
+  ];
 }
 
 function chartOf(recent: RecentEntry, { currency, quantity }: LatestEntry): Slot {

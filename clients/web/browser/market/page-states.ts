@@ -31,7 +31,7 @@ export function unknownState(slug: string): HTMLElement {
 export function unreachableState(reason: string, onRetry: () => void): HTMLElement {
   return state(
     'The service cannot be reached',
-    dom`<p class="notice" role="alert">Nothing can be shown: ${reason}. The page will try again.</p>`,
+    dom`<p class="notice">Nothing can be shown: ${reason}. The page will try again.</p>`,
     button('Try again', onRetry),
   );
 }
@@ -40,8 +40,9 @@ function allMarkets(): HTMLElement {
   return dom`<p><a href="${addressOf('/index.html')}">All markets</a></p>`;
 }
 
+/** An alert: it may replace a page that somebody reads. */
 function state(title: string, ...children: Slot[]): HTMLElement {
-  return dom`<div class="page-state"><h1>${title}</h1>${children}</div>`;
+  return dom`<div class="page-state" role="alert"><h1>${title}</h1>${children}</div>`;
 }
 
 /** @param reason why the service cannot be reached. @param readAtMs since the epoch; 0: the page shows the values in its file */
