@@ -83,10 +83,13 @@ async function differences(bodies: MarketBodies, { slug, observations }: ShownMa
   for (const [year, some] of [[null, versions], ...byYear] as const) {
     const rows = standingOf(some);
     if (rows.length === 0) continue;
+    // The text of a long history is not needed, and may be longer than a string can be.
+    const isLong = rows.length > FILE_ROWS_MAX;
     const texts = HISTORY_FORMATS.map((format) => {
-      return { format, text: rows.map((row) => HISTORY_FILE_FORMS[format].line(row)).join('') };
+      const { line } = HISTORY_FILE_FORMS[format];
+      return { format, text: isLong ? '' : rows.map((row) => line(row)).join('') };
     });
-    const isTooLong = rows.length > FILE_ROWS_MAX || texts.some(({ text }) => Buffer.byteLength(text) > FILE_BYTES_MAX);
+    const isTooLong = isLong || texts.some(({ text }) => Buffer.byteLength(text) > FILE_BYTES_MAX);
     for (const { format, text } of texts) {
       const { contentType } = PUBLIC_OBJECTS[`history-${format}`];
       await compare(
