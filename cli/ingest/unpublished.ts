@@ -1,7 +1,8 @@
 /** Rows that the service has stored, and that no generation shows yet. */
+import type { HealthDocument } from '../../contract/bodies/health.ts';
 import { counted } from '../../server/terminal/words.ts';
 import type { Client } from '../http/client.ts';
-import { type Health, readHealth } from '../reads/status.ts';
+import { readHealth } from '../reads/status.ts';
 import type { IngestTotals } from './ingest-run.ts';
 
 interface Sent extends Pick<IngestTotals, 'accepted' | 'unchanged' | 'generation'> {
@@ -33,7 +34,7 @@ export async function unpublishedNotes(
   ];
 }
 
-function reasonsIn(health: Health | null): readonly string[] {
+function reasonsIn(health: HealthDocument | null): readonly string[] {
   if (health === null) return [];
   const { faults = [], deferred = 0, publishLagSeconds: lag = 0 } = health;
   return [

@@ -1,5 +1,6 @@
 /** `tidemark status`: the published generation, late sources, and the service's own report. */
 
+import type { HealthDocument } from '../../contract/bodies/health.ts';
 import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { Expectations, type LateSource } from '../../contract/freshness/late-sources.ts';
@@ -17,25 +18,6 @@ const HEALTH_URL = '/healthz';
 /** The limit of markets that are read to find late sources, which takes a few seconds. */
 const MARKETS_READ = 100 * MARKETS_PAGE_SIZE;
 const WORST_SHOWN = 5;
-
-interface LastVerify {
-  readonly at: string;
-  readonly findings: number;
-  readonly missingValues?: number;
-  readonly share: string;
-}
-
-export interface Health {
-  readonly status?: string;
-  readonly publishLagSeconds?: number;
-  readonly marksDue?: number;
-  readonly deferred?: number;
-  readonly queue?: number;
-  readonly failingSources?: number;
-  readonly missedRuns?: number;
-  readonly lastVerify?: LastVerify | null;
-  readonly faults?: readonly { readonly part: string; readonly detail: string }[];
-}
 
 /** Ends with `findings` if the service reports a failure. */
 export async function printStatus(client: Client, asJson: boolean): Promise<void> {
@@ -60,10 +42,10 @@ export async function printStatus(client: Client, asJson: boolean): Promise<void
 }
 
 /** Null: this service makes no report. On AWS the path does not exist. */
-export async function readHealth(client: Client): Promise<Health | null> {
+export async function readHealth(client: Client): Promise<HealthDocument | null> {
   // 503 is a valid answer with faults.
   const asked = await client.read(HEALTH_URL, [404, 403, 503]);
-  return asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as Health) : null;
+  return asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as HealthDocument) : null;
 }
 
 function shownUrl({ profile }: Client): string {
@@ -97,7 +79,7 @@ function lateInWords({ label, lateSeconds, expectedNextAt, markets }: LateSource
   return `${label}: ${durationInWords(lateSeconds)}, expected at ${expectedNextAt}, for ${counted(markets, 'market')}`;
 }
 
-function healthFields(health: Health): readonly (readonly [string, Cell])[] {
+function healthFields(health: HealthDocument): readonly (readonly [string, Cell])[] {
   const {
     status,
     publishLagSeconds,

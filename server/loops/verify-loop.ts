@@ -1,4 +1,5 @@
 /** Verifies the files that this server serves: some time after the start, and then every few hours, slowly. */
+import type { LastVerify } from '../../contract/bodies/health.ts';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import type { PublicReader } from '../../publisher/verify/reading/reader.ts';
@@ -13,17 +14,6 @@ const PAUSE_MS = 40;
 /** Longer than a shared cache keeps a body. */
 const SECOND_LOOK_MS = (FRESH_SECONDS + 1) * 1000;
 const FINDINGS_LOGGED = 10;
-
-/** The result of the newest finished run. */
-export interface LastVerify {
-  /** When it ended. */
-  readonly at: string;
-  readonly findings: number;
-  /** Gaps in the histories that it read: see `VerifyReport`. */
-  readonly missingValues: number;
-  /** In a large service each run checks the list and a share of the markets, e.g. `0 of 2`. */
-  readonly share: string;
-}
 
 export interface VerifyLoopOptions {
   readonly reader: PublicReader;

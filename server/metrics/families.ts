@@ -1,4 +1,6 @@
 /** The metrics of the embedded server. The HELP line of each metric explains it. */
+
+import type { HealthDocument } from '../../contract/bodies/health.ts';
 import { CACHE_STATUSES, type CountedReads } from '../edge/read-counts.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { LoopDelays } from '../service/loop-delays.ts';
@@ -6,22 +8,8 @@ import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
 
-/** The numbers of the health check. A number is absent while the ledger cannot be read. */
-export interface MeasuredHealth {
-  readonly status: string;
-  readonly generation?: number;
-  readonly publishLagSeconds?: number;
-  readonly marksDue?: number;
-  readonly deferred?: number;
-  readonly queue?: number;
-  readonly failingSources?: number;
-  readonly missedRuns?: number;
-  readonly lateSources?: number;
-  readonly lastVerify: { readonly at: string; readonly findings: number; readonly missingValues: number } | null;
-}
-
 export interface Measured {
-  readonly health: MeasuredHealth;
+  readonly health: HealthDocument;
   readonly reads: CountedReads;
   readonly writes: WriteCounts;
   readonly sources: readonly SourceHealth[];

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { HealthDocument } from '../../contract/bodies/health.ts';
 import type { Expectations } from '../../contract/freshness/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
@@ -13,7 +14,7 @@ import type { SourceHealth } from '../loops/source-health.ts';
 import type { Log } from '../service/log.ts';
 import { DELAY_RESOLUTION_MS, loopDelays } from '../service/loop-delays.ts';
 import { StartError } from '../service/start-error.ts';
-import { familiesOf, type MeasuredHealth } from './families.ts';
+import { familiesOf } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
 import { freeBytes, measureStorage, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
@@ -77,7 +78,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
     delays.reset();
     return openMetricsText(
       familiesOf({
-        health: (await health()).body as unknown as MeasuredHealth,
+        health: (await health()).body as HealthDocument,
         reads,
         writes,
         sources: await sources(),

@@ -1,4 +1,5 @@
 /** Everything that the embedded server does besides answering requests. Requests run in between. */
+import type { LastVerify } from '../../contract/bodies/health.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { Expectations } from '../../contract/freshness/late-sources.ts';
 import type { Market } from '../../contract/values/market.ts';
@@ -16,7 +17,7 @@ import { type DailyLoop, startDailyLoop } from '../loops/daily-loop.ts';
 import { removeOldUploads, startExpiryLoop } from '../loops/expiry-loop.ts';
 import { startPublishLoop } from '../loops/publish-loop.ts';
 import { startSourceLoop } from '../loops/source-loop.ts';
-import { type LastVerify, startVerifyLoop } from '../loops/verify-loop.ts';
+import { startVerifyLoop } from '../loops/verify-loop.ts';
 import { startWakeLoop, type WakeLoop } from '../loops/wake-loop.ts';
 import { openWitness } from '../loops/witness-client.ts';
 import { startWitnessLoop } from '../loops/witness-loop.ts';

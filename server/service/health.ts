@@ -1,7 +1,7 @@
 /** The answer to `GET /healthz`. Anybody may ask every second, so it names faults but no paths. */
 
+import type { HealthDocument } from '../../contract/bodies/health.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import type { Json } from '../../contract/values/canonical-json.ts';
 import { withTimeout } from '../../storage/concurrency/with-timeout.ts';
 import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -92,7 +92,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
   }
 
   async function makeReport(): Promise<HealthReport> {
-    let state: Awaited<ReturnType<typeof readState>> | null = null;
+    let state: Partial<HealthDocument> | null = null;
     await check('ledger', async () => {
       state = await readState();
       if (isWithin(writtenAtMs, WRITTEN_MS)) return;
@@ -112,14 +112,14 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       if (seconds * 1000 > STALLED_MS) throw new Error(`nothing was published for ${seconds} s, although changes wait`);
     });
     const detailOf = (part: Part, disk: string | null) => (disk === null ? FAULTS[part] : `${FAULTS[part]} ${disk}`);
-    const faults = [...failing].map(([part, disk]): Json => ({ part, detail: detailOf(part, disk) }));
+    const faults = [...failing].map(([part, disk]) => ({ part, detail: detailOf(part, disk) }));
     const status = faults.length > 0 ? 'failing' : isReady() ? 'ok' : 'starting';
     const late = background()?.expectations()?.late(nowMs());
-    const body = {
+    const body: HealthDocument = {
       status,
-      ...(state as Awaited<ReturnType<typeof readState>> | null),
+      ...(state as Partial<HealthDocument> | null),
       ...(late === undefined ? {} : { lateSources: late.length }),
-      lastVerify: (background()?.lastVerify() ?? null) as Json,
+      lastVerify: background()?.lastVerify() ?? null,
     };
     return { healthy: status === 'ok', body: faults.length > 0 ? { ...body, faults } : body };
   }

@@ -51,7 +51,7 @@ const FULL: Measured = {
     failingSources: 6,
     missedRuns: 7,
     lateSources: 5,
-    lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2, missingValues: 3 },
+    lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2, missingValues: 3, share: '0 of 1' },
   },
   reads: new ReadCounts(),
   writes,

@@ -1,5 +1,6 @@
 /** What must hold when the faults are over: nothing is left to do, the public bytes are whole, and the account agrees. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HealthDocument } from '../../contract/bodies/health.ts';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import type { Observation } from '../../contract/values/metric.ts';
 import { verifyLog } from '../../publisher/verify/log/verify-log.ts';
@@ -29,14 +30,6 @@ export interface Oracle {
   close(): void;
 }
 
-interface Health {
-  readonly status: string;
-  readonly marksDue?: number;
-  readonly queue?: number;
-  readonly deferred?: number;
-  readonly publishLagSeconds?: number;
-}
-
 export function createOracle(trial: Trial, service: ServiceProcess): Oracle {
   const connection = openConnection(service.port);
   let seen: { readonly checkpoint: string; readonly vkeys: readonly string[] } | null = null;
@@ -57,11 +50,11 @@ export function createOracle(trial: Trial, service: ServiceProcess): Oracle {
     for (const untilMs = performance.now() + SETTLED_WITHIN_MS; performance.now() < untilMs; await sleep(200)) {
       const { status, text } = await askFor(connection, service, '/healthz');
       last = text;
-      const { marksDue, queue, deferred, publishLagSeconds } = JSON.parse(text) as Health;
+      const { marksDue, queue, deferred, publishLagSeconds } = JSON.parse(text) as HealthDocument;
       if (status === 200 && [marksDue, queue, deferred, publishLagSeconds].every((number) => number === 0)) {
         // The report may be a second old, and so older than the newest write.
         await sleep(1_100);
-        const again = JSON.parse((await askFor(connection, service, '/healthz')).text) as Health;
+        const again = JSON.parse((await askFor(connection, service, '/healthz')).text) as HealthDocument;
         if (again.marksDue === 0 && again.queue === 0 && again.publishLagSeconds === 0) return;
       }
     }
