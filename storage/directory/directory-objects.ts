@@ -21,7 +21,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { keyQueue, sharedRuns } from '../concurrency/key-queue.ts';
 import { StorageCorrupt } from '../ports/errors.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
@@ -97,7 +97,7 @@ class DirectoryObjects implements ObjectStore {
   async recover(): Promise<void> {
     for (const key of this.#index.unsettled()) {
       const { current = null, next = null } = this.#index.get(key) ?? {};
-      if (next !== null) await rm(besideOf(this.#fileOf(key, next)), { force: true });
+      if (next !== null) await rm(besideOf(this.#fileOf(key, next)), { force: true }).catch(ignoreMissing);
       if (next !== null && (await this.#holds(key, next))) {
         // Readers that see the object must be able to rely on its name.
         for (let folder = dirname(this.#fileOf(key, next)); ; folder = dirname(folder)) {
@@ -263,10 +263,19 @@ class DirectoryObjects implements ObjectStore {
     await this.#ensureFolder(dirname(folder), mode);
     await this.#folderInTurn(folder, async () => {
       if (this.#folders.has(folder)) return;
+      await this.#giveWay(folder);
       await makeFolder(folder, mode, async () => undefined);
       await this.#sync(dirname(folder));
       this.#folders.add(folder);
     });
+  }
+
+  /** An earlier version published `api/v1/latest` as a file, which is a folder today. Files of others stay. */
+  async #giveWay(folder: string): Promise<void> {
+    const key = relative(this.#root, folder);
+    if (!isFile(await stat(folder).catch(ignoreMissing)) || this.#index.get(key) === null) return;
+    await unlink(folder);
+    this.#index.delete(key);
   }
 
   #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
@@ -92,6 +93,27 @@ test('nothing that waits is lost: marks, changes of the list, batches, publicati
     findings: [],
     markets: 13,
   });
+});
+
+test('a file that format 3 published where there is a folder today does not stop publishing', async () => {
+  const folder = await unpacked();
+  const before = await openDataFolder(folder);
+  const metadata = { contentType: 'application/x-ndjson', cacheControl: 'public', cacheTag: null, nextCursor: null };
+  const old = { ...metadata, generation: 1 };
+  await before.objects.put('public/api/v1/latest', Buffer.from('{}\n'), old, { kind: 'absent' });
+  before.close();
+  // A version that could not put the file below it has left this.
+  const index = new DatabaseSync(join(folder, 'store/index.sqlite'));
+  index.exec(
+    `INSERT INTO objects SELECT key || '/all.csv', NULL, current FROM objects WHERE key = 'public/api/v1/latest'`,
+  );
+  index.close();
+
+  const { ledger, objects } = await opened(folder);
+  const publisher = { ...dependenciesOn(ledger, objects, { nowMs: NOON }), log: LOG };
+  while ((await publish({ ...publisher, projections: new Set(['log', 'latest'] as const) })).isMoreDue);
+  expect(await objects.stat('public/api/v1/latest/all.csv')).not.toBeNull();
+  expect((await objects.list('public/api/v1/latest')).keys).not.toContain('public/api/v1/latest');
 });
 
 test('records of the audit stay where they are, and are sealed and verified with those of today', async () => {
