@@ -40,6 +40,13 @@ describe('a market', () => {
   it('says the provenance of each point by keyboard alone, and checks it in the signed log', async () => {
     const { page } = await openMarket('wheat-eur');
     await chartOf(page).focus();
+    for (const [key, words] of [
+      ['+', /^Showing 20 Jan 2026 to 19 Mar 2026$/],
+      ['0', /^Showing 5 Jan 2026 to 4 Apr 2026$/],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => said(page).last().innerText()).toMatch(words);
+    }
     await page.keyboard.press('Home');
     await expect.poll(() => said(page).last().innerText()).toMatch(/^5 Jan 2026, 00:00 UTC: 4\.20 EUR, Paris exchange/);
     await page.keyboard.press('ArrowRight');

@@ -4,7 +4,7 @@ import { momentText } from '../../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { dom, element, fill } from '../market/elements.ts';
 import { many } from '../market/words.ts';
-import { type AskedRange, panned, rangeWith, zoomed } from './asked-range.ts';
+import { type AskedRange, panned, rangeWith, type TimeRange, zoomed } from './asked-range.ts';
 import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
 import {
   beside,
@@ -87,7 +87,8 @@ export class ChartPanel {
       this.#host,
       (plot) => this.#hover(plot),
       () => {
-        this.#showRange();
+        const { min, max } = this.#showRange();
+        this.#say(`Showing ${dayOfSecond(min)} to ${dayOfSecond(max)}`);
         events.onMove(this.#chart.asked);
       },
     );
@@ -139,9 +140,13 @@ export class ChartPanel {
     const { range, whole } = this.#chart;
     const second = row === null ? range.min : Date.parse(row.observedAt) / 1000;
     if (second < range.min || second > range.max) this.#chart.setRange(rangeWith(range, second, whole));
-    clearTimeout(this.#speech);
     const place = this.#place;
-    const text = row === null || place === null ? '' : (this.#chart.data.series[place.series]?.words.speech(row) ?? '');
+    this.#say(row === null || place === null ? '' : (this.#chart.data.series[place.series]?.words.speech(row) ?? ''));
+  }
+
+  /** Announces only the last of several texts in a row. */
+  #say(text: string): void {
+    clearTimeout(this.#speech);
     this.#speech = setTimeout(() => {
       this.#live.textContent = text;
     }, SPEECH_DELAY_MS);
@@ -207,7 +212,7 @@ ${this.#live}</section>`;
       );
   }
 
-  #showRange(): void {
+  #showRange(): TimeRange {
     const { asked, data, range } = this.#chart;
     const [first = range.min, last = range.max] = [data.seconds[0], data.seconds.at(-1)];
     const shown = {
@@ -215,6 +220,7 @@ ${this.#live}</section>`;
       max: Math.min(range.max, Math.max(last, range.min) + 1),
     };
     this.#controls.showRange(asked, shown);
+    return shown;
   }
 
   #zoom(factor: number): void {
