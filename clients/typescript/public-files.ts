@@ -60,13 +60,13 @@ export class PublicFiles {
     return await this.#read(url, isLaterPage).catch((error: unknown) => {
       // A static host answers with its own page.
       const isPlain = isMissing(error) && error.code === 'unexpected-answer';
-      throw isPlain
-        ? new TidemarkError('not-found', { status: 404, detail: `there is no file ${url.href}`, cause: error })
-        : error;
+      throw isPlain ? noFile(url, error) : error;
     });
   }
 
   async #get(url: URL, isLaterPage: boolean): Promise<Found> {
+    // No name of a file has `%`. Hosts that decode it would give another file.
+    if (url.href.includes('%', this.#base.href.length)) throw noFile(url);
     const value = parsedJson(await this.#text(url, isLaterPage), url);
     if (typeof value === 'object' && value !== null) return { value, url };
     throw unexpected(url, 'is not a JSON object');
@@ -80,6 +80,10 @@ export class PublicFiles {
     if (url?.href.startsWith(this.#base.href)) return url;
     throw unexpected(from, `leads to ${JSON.stringify(link)}, which is not a file below ${this.#base.href}`);
   }
+}
+
+function noFile({ href }: URL, cause?: unknown): TidemarkError {
+  return new TidemarkError('not-found', { status: 404, detail: `there is no file ${href}`, cause });
 }
 
 interface Found {

@@ -145,6 +145,16 @@ def below_data(handler):
     return Client("https://user.example/data", transport=transport, system=System(NOW.timestamp, lambda _: None), patience=0)
 
 
+@pytest.mark.parametrize("slug", ["../snapshot", "a/../../snapshot", "%2e"])
+def test_a_host_which_may_decode_it_is_not_asked_for_a_slug_that_is_none(slug):
+    asked = []
+    tidemark = client(lambda request: asked.append(request) or httpx.Response(200, json={}))
+    for read in (tidemark.market, lambda slug: list(tidemark.history(slug))):
+        with pytest.raises(TidemarkError, match="not-found"):
+            read(slug)
+    assert asked == []
+
+
 def test_a_walk_below_a_prefix_of_a_static_host_follows_the_files():
     pages = {
         "/data/api/v1/markets.json": {"data": [{"slug": "a"}], "page": {"nextCursor": "1-1", "next": "markets/pages/1-1.json"}},

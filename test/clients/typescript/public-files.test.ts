@@ -42,6 +42,17 @@ test.each(['https://user.example/data', 'https://user.example/data/'])('walks by
   );
 });
 
+test.each(['../snapshot', 'a/../../snapshot', '%2e'])(
+  'does not ask a host, which may decode it, for the slug %s',
+  async (slug) => {
+    const { tidemark, asked } = hostOf({});
+    const missing = { code: 'not-found', status: 404 };
+    await expect(tidemark.market(slug)).rejects.toMatchObject(missing);
+    await expect(collected(tidemark.history(slug))).rejects.toMatchObject(missing);
+    expect(asked).toEqual([]);
+  },
+);
+
 test('follows the link where cursor and link differ, and ends where it says so', async () => {
   const { tidemark } = hostOf({
     '/data/api/v1/markets.json': list(['a'], null, 'markets/pages/2.json'),

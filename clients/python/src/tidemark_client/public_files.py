@@ -58,6 +58,9 @@ class PublicFiles:
             return self._read_lines(url)
 
     def _get(self, url: str, is_later_page: bool) -> dict[str, Any]:
+        # No name of a file has "%". Hosts that decode it would give another file.
+        if "%" in url[len(self._base) :]:
+            raise _no_file(url)
         with _no_page_of_the_host(url):
             return self._read(url, is_later_page)
 
@@ -78,7 +81,11 @@ def _no_page_of_the_host(url: str) -> Iterator[None]:
         if error.status != 404 or error.code != "unexpected-answer":
             raise
         # A static host answers with a page of its own.
-        raise TidemarkError("not-found", f"there is no file {url}", status=404) from error
+        raise _no_file(url) from error
+
+
+def _no_file(url: str) -> TidemarkError:
+    return TidemarkError("not-found", f"there is no file {url}", status=404)
 
 
 def _page_of(url: str, value: dict[str, Any]) -> Page:
