@@ -4,12 +4,31 @@ import type { PointMark } from '../market/row-words.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
 import { type ChartData, type ChartPlace, type ChartSeries, isLeftOut, labelOf, lastStanding } from './chart-data.ts';
+import { seenSeries } from './seen-chart.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
 const FLOOR = 10;
 /** With more points on the screen than one for this many pixels, single points are not drawn. */
 const POINT_SPACE = 12;
-export const LABEL_HEIGHT = 17;
+const LABEL_HEIGHT = 17;
+
+const CIRCLE = 'M1 0A1 1 0 1 1-1 0A1 1 0 1 1 1 0Z';
+
+/** A form over the lines, on the screen and in files. Lengths are in CSS pixels, places are from the corner of the plot. */
+export interface Shape {
+  /** An SVG path about its place, of the size 1. */
+  readonly path: string;
+  readonly x: number;
+  readonly y: number;
+  readonly size: number;
+  readonly fill: string | null;
+  readonly line: {
+    readonly colour: string;
+    readonly width: number;
+    readonly dash: readonly number[];
+    readonly opacity: number;
+  } | null;
+}
 
 export interface MarksState {
   readonly data: ChartData;
@@ -34,104 +53,128 @@ export function pointOf(
 const scaleOf = (plot: uPlot, series: number): string => plot.series[series + 1]?.scale ?? 'y';
 
 export function drawMarks(plot: uPlot, state: MarksState): void {
-  const { data, colours, hidden, chosen } = state;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  ctx.lineWidth = 1.5 * scale;
-  for (const [index, { name }] of data.series.entries()) if (!hidden.has(name)) drawLast(plot, state, index);
-  for (const { form, size, x, y, index } of markedPlaces(plot, state)) {
-    if (form === null) dot(ctx, x, y, size * scale, colours.series[lookOfSeries(index).colour] as string);
-    else drawMark(ctx, MARK_FORMS[form], { x, y, size: size * scale, colours });
-  }
-  if (chosen !== null) drawChosen(plot, chosen, colours, data);
+  for (const shape of shapesOf(plot, state)) drawShape(plot, shape);
+  for (const shape of shapesOfChosen(plot, state)) drawShape(plot, shape);
   ctx.restore();
-  drawLabels(plot, { data, colours, hidden });
-}
-
-export interface MarkedPlace {
-  /** Null: a plain point. */
-  readonly form: keyof typeof MARK_FORMS | null;
-  /** From its middle, in CSS pixels. */
-  readonly size: number;
-  /** On the canvas, in its own pixels. */
-  readonly x: number;
-  readonly y: number;
-  /** Of the series. */
-  readonly index: number;
-}
-
-/** Of few points each one; of many, those of which something is to be said. */
-export function* markedPlaces(
-  plot: uPlot,
-  { data, hidden, isDisputed }: Pick<MarksState, 'data' | 'hidden' | 'isDisputed'>,
-): Generator<MarkedPlace> {
-  const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
-  const areAll = (to - from + 1) * POINT_SPACE * devicePixelRatio < plot.bbox.width;
-  for (const [index, line] of data.series.entries()) {
-    if (hidden.has(line.name)) continue;
-    for (const at of areAll ? line.rows.keys() : line.marked) {
-      const row = line.rows[at];
-      if (row === undefined || at < from || at > to || isLeftOut(line, at)) continue;
-      const form = line.words.mark(row);
-      yield { form, size: form === null ? 2.5 : 5, index, ...pointOf(plot, data, { at, series: index }) };
-    }
-    const last = isDisputed ? lastStanding(data, index, data.seconds.length) : null;
-    if (last === null || isLeftOut(line, last.at)) continue;
-    const { x, y } = pointOf(plot, data, last);
-    const above = line.values[last.at] == null ? 0 : 12 * devicePixelRatio;
-    yield { form: 'disputed', size: 6, index, x, y: y - above };
-  }
-}
-
-/**
- * The digits of each series' newest value, in the margin on the right, without overlaps. `top` is on the canvas, in its own
- * pixels. None where the right side has an axis.
- */
-export function labelPlaces(plot: uPlot, { data, hidden }: Pick<MarksState, 'data' | 'hidden'>) {
-  if (data.series.some(({ axis }) => axis === 'y2')) return [];
-  const { bbox } = plot;
-  const height = LABEL_HEIGHT * devicePixelRatio;
-  const labels = data.series.flatMap(({ name }, index) => {
-    const place = hidden.has(name) ? null : lastStanding(data, index, data.seconds.length);
-    const digits = place === null ? null : labelOf(data, place);
-    if (place === null || digits === null) return [];
-    const { y } = pointOf(plot, data, place);
-    return y < bbox.top || y > bbox.top + bbox.height ? [] : [{ digits, index, y }];
-  });
-  let free = bbox.top;
-  return labels
-    .sort((one, other) => one.y - other.y)
-    .map(({ digits, index, y }) => {
-      const top = Math.max(free, y - height / 2);
-      free = top + height + devicePixelRatio;
-      return { digits, index, top };
-    });
-}
-
-function drawLabels(plot: uPlot, state: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
-  const { ctx, bbox } = plot;
-  const { colours } = state;
-  const scale = devicePixelRatio;
-  const height = LABEL_HEIGHT * scale;
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'left';
-  for (const { digits, index, top } of labelPlaces(plot, state)) {
-    const left = bbox.left + bbox.width + 3 * scale;
-    ctx.fillStyle = colours.series[lookOfSeries(index).colour] as string;
-    ctx.fillRect(left, top, ctx.measureText(digits).width + 8 * scale, height);
-    ctx.fillStyle = colours.surface;
-    ctx.fillText(digits, left + 4 * scale, top + height / 2);
+  for (const { box, digits, x, y } of labelsOf(plot, state)) {
+    drawShape(plot, box);
+    ctx.fillStyle = state.colours.surface;
+    ctx.fillText(digits, bbox.left + x * scale, bbox.top + y * scale);
   }
   ctx.restore();
 }
 
-/** The width of the margin that {@link drawLabels} needs, in CSS pixels. */
+function drawShape({ ctx, bbox }: uPlot, { path, x, y, size, fill, line }: Shape): void {
+  const scale = devicePixelRatio;
+  const form = new Path2D();
+  const place = { e: bbox.left + x * scale, f: bbox.top + y * scale };
+  form.addPath(new Path2D(path), { a: size * scale, d: size * scale, ...place });
+  if (fill !== null) {
+    ctx.fillStyle = fill;
+    ctx.fill(form);
+  }
+  if (line === null) return;
+  ctx.globalAlpha = line.opacity;
+  ctx.strokeStyle = line.colour;
+  ctx.lineWidth = line.width * scale;
+  ctx.setLineDash(line.dash.map((length) => length * scale));
+  ctx.stroke(form);
+  ctx.globalAlpha = 1;
+}
+
+/** As {@link pointOf}, in CSS pixels from the corner of the plot. */
+function placeOf(plot: uPlot, data: ChartData, place: ChartPlace): { readonly x: number; readonly y: number } {
+  const { x, y } = pointOf(plot, data, place);
+  return { x: (x - plot.bbox.left) / devicePixelRatio, y: (y - plot.bbox.top) / devicePixelRatio };
+}
+
+/** The newest value of each series, with a thin line across the chart; then the marks. */
+export function* shapesOf(
+  plot: uPlot,
+  { data, hidden, isDisputed, colours }: Omit<MarksState, 'chosen'>,
+): Generator<Shape> {
+  const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
+  const areAll = (to - from + 1) * POINT_SPACE * devicePixelRatio < plot.bbox.width;
+  const series = seenSeries({ data, hidden }).map(({ line, index }) => {
+    const colour = colours.series[lookOfSeries(index).colour] as string;
+    return { line, index, colour, last: lastStanding(data, index, data.seconds.length) };
+  });
+  for (const { line, colour, last } of series) {
+    if (last === null || line.values[last.at] == null) continue;
+    const { x, y } = placeOf(plot, data, last);
+    // In the middle of a pixel, so that it is sharp.
+    const middle = (Math.round(y * devicePixelRatio) + 0.5) / devicePixelRatio;
+    const across = { path: `M0 0H${plot.bbox.width / devicePixelRatio}`, x: 0, y: middle, size: 1, fill: null };
+    yield { ...across, line: { colour, width: 1, dash: [1, 3], opacity: 0.55 } };
+    yield { path: CIRCLE, x, y, size: 3.5, fill: colour, line: null };
+  }
+  const markOf = (form: keyof typeof MARK_FORMS, size: number, x: number, y: number): Shape => {
+    const { path, stroke, fill } = MARK_FORMS[form];
+    const line = { colour: colours[stroke], width: 1.5, dash: [], opacity: 1 };
+    return { path, x, y, size, fill: fill && colours[fill], line };
+  };
+  for (const { line, index, colour, last } of series) {
+    // Of few points each one; of many, those of which something is to be said.
+    for (const at of areAll ? line.rows.keys() : line.marked) {
+      const row = line.rows[at];
+      if (row === undefined || at < from || at > to || isLeftOut(line, at)) continue;
+      const form = line.words.mark(row);
+      const { x, y } = placeOf(plot, data, { at, series: index });
+      yield form === null ? { path: CIRCLE, x, y, size: 2.5, fill: colour, line: null } : markOf(form, 5, x, y);
+    }
+    if (!isDisputed || last === null || isLeftOut(line, last.at)) continue;
+    const { x, y } = placeOf(plot, data, last);
+    yield markOf('disputed', 6, x, y - (line.values[last.at] == null ? 0 : 12));
+  }
+}
+
+function* shapesOfChosen(plot: uPlot, { data, chosen, colours: { ink } }: MarksState): Generator<Shape> {
+  if (chosen === null) return;
+  const { x, y } = placeOf(plot, data, chosen);
+  const down = { path: `M0 0V${plot.bbox.height / devicePixelRatio}`, x, y: 0, size: 1, fill: null };
+  yield { ...down, line: { colour: ink, width: 1, dash: [4, 3], opacity: 1 } };
+  if (isLeftOut(data.series[chosen.series] as ChartSeries, chosen.at)) return;
+  yield { path: CIRCLE, x, y, size: 7, fill: null, line: { colour: ink, width: 2, dash: [], opacity: 1 } };
+}
+
+/**
+ * The digits of each series' newest value, in boxes in the margin on the right, without overlaps. None where the right side has
+ * an axis.
+ */
+export function labelsOf(plot: uPlot, { data, hidden, colours }: Pick<MarksState, 'data' | 'hidden' | 'colours'>) {
+  if (data.series.some(({ axis }) => axis === 'y2')) return [];
+  const [width, height] = [plot.bbox.width / devicePixelRatio, plot.bbox.height / devicePixelRatio];
+  const labels = seenSeries({ data, hidden }).flatMap(({ index }) => {
+    const place = lastStanding(data, index, data.seconds.length);
+    const digits = place === null ? null : labelOf(data, place);
+    if (place === null || digits === null) return [];
+    const { y } = placeOf(plot, data, place);
+    return y < 0 || y > height ? [] : [{ digits, index, y }];
+  });
+  let free = 0;
+  return labels
+    .sort((one, other) => one.y - other.y)
+    .map(({ digits, index, y }) => {
+      const top = Math.max(free, y - LABEL_HEIGHT / 2);
+      free = top + LABEL_HEIGHT + 1;
+      const path = `M0 0h${7 * digits.length + 8}v${LABEL_HEIGHT}H0Z`;
+      const fill = colours.series[lookOfSeries(index).colour] as string;
+      const box: Shape = { path, x: width + 3, y: top, size: 1, fill, line: null };
+      return { box, digits, x: box.x + 4, y: top + LABEL_HEIGHT / 2 };
+    });
+}
+
+/** The width of the margin that {@link labelsOf} needs, in CSS pixels. */
 export function labelMargin(data: ChartData): number {
   const lengths = data.series.map((_, index) => {
     const place = lastStanding(data, index, data.seconds.length);
@@ -142,73 +185,10 @@ export function labelMargin(data: ChartData): number {
 
 const DIAMOND = 'M0-1.2L1.2 0L0 1.2L-1.2 0Z';
 /** Outlines about the middle, of the size 1, and the names of their colours. */
-export const MARK_FORMS = {
+const MARK_FORMS = {
   corrected: { path: DIAMOND, stroke: 'ink', fill: 'surface' },
   announced: { path: DIAMOND, stroke: 'ink', fill: 'ink' },
   retracted: { path: 'M-.8-.8L.8.8M.8-.8L-.8.8', stroke: 'alarm', fill: null },
   unknown: { path: 'M.8 0A.8.8 0 1 1-.8 0A.8.8 0 1 1 .8 0Z', stroke: 'notice', fill: 'surface' },
   disputed: { path: 'M0-1L1 .8L-1 .8ZM0-.35L0 .45', stroke: 'alarm', fill: 'surface' },
 } as const satisfies Record<NonNullable<PointMark> | 'disputed', object>;
-
-function drawMark(
-  ctx: CanvasRenderingContext2D,
-  { path, stroke, fill }: (typeof MARK_FORMS)[keyof typeof MARK_FORMS],
-  { x, y, size, colours }: Pick<MarkedPlace, 'x' | 'y' | 'size'> & Pick<MarksState, 'colours'>,
-): void {
-  const form = new Path2D();
-  form.addPath(new Path2D(path), { a: size, d: size, e: x, f: y });
-  ctx.setLineDash([]);
-  if (fill !== null) {
-    ctx.fillStyle = colours[fill];
-    ctx.fill(form);
-  }
-  ctx.strokeStyle = colours[stroke];
-  ctx.stroke(form);
-}
-
-/** A thin line at the newest value of a series, across the whole chart. */
-function drawLast(plot: uPlot, { data, colours }: Pick<MarksState, 'data' | 'colours'>, index: number): void {
-  const place = lastStanding(data, index, data.seconds.length);
-  if (place === null || data.series[index]?.values[place.at] == null) return;
-  const { ctx, bbox } = plot;
-  const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, data, place);
-  const colour = colours.series[lookOfSeries(index).colour] as string;
-  ctx.save();
-  ctx.globalAlpha = 0.55;
-  ctx.lineWidth = scale;
-  ctx.strokeStyle = colour;
-  ctx.setLineDash([scale, 3 * scale]);
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, Math.round(y) + 0.5);
-  ctx.lineTo(bbox.left + bbox.width, Math.round(y) + 0.5);
-  ctx.stroke();
-  ctx.restore();
-  dot(ctx, x, y, 3.5 * scale, colour);
-}
-
-function drawChosen(plot: uPlot, chosen: ChartPlace, colours: ChartColours, data: ChartData): void {
-  const { ctx, bbox } = plot;
-  const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, data, chosen);
-  ctx.strokeStyle = colours.ink;
-  ctx.lineWidth = scale;
-  ctx.setLineDash([4 * scale, 3 * scale]);
-  ctx.beginPath();
-  ctx.moveTo(x, bbox.top);
-  ctx.lineTo(x, bbox.top + bbox.height);
-  ctx.stroke();
-  ctx.setLineDash([]);
-  if (isLeftOut(data.series[chosen.series] as ChartSeries, chosen.at)) return;
-  ctx.lineWidth = 2 * scale;
-  ctx.beginPath();
-  ctx.arc(x, y, 7 * scale, 0, 2 * Math.PI);
-  ctx.stroke();
-}
-
-function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number, colour: string): void {
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
-  ctx.fill();
-}

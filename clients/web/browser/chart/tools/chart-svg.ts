@@ -2,8 +2,8 @@
 
 import { escapedHtml } from '../../../../../contract/html/html-text.ts';
 import { lookOfSeries, SERIES_DASHES } from '../chart-colours.ts';
-import { type ChartSeries, firstAtOrAfter, lastStanding } from '../chart-data.ts';
-import { LABEL_HEIGHT, labelPlaces, MARK_FORMS, markedPlaces, pointOf } from '../chart-marks.ts';
+import { type ChartSeries, firstAtOrAfter } from '../chart-data.ts';
+import { labelsOf, type Shape, shapesOf } from '../chart-marks.ts';
 import { besideAxis } from '../chart-scale.ts';
 import type { DrawnChart } from '../market-chart.ts';
 import { seenSeries } from '../seen-chart.ts';
@@ -49,10 +49,12 @@ export function svgOf(seen: DrawnChart, frame: ChartFrame): string {
     `<clipPath id="plot"><rect width="${round(area.width)}" height="${round(area.height)}"/></clipPath>`,
     '<g clip-path="url(#plot)" fill="none" stroke-width="1.75" stroke-linejoin="round">',
     ...seenSeries(seen).map(({ line, index }) => lineOf(seen, line, index)),
-    ...newest(seen, area.width),
-    ...marks(seen),
+    ...Array.from(shapesOf(plot, seen), pathOf),
     '</g>',
-    ...labels(seen, area.width),
+    ...labelsOf(plot, seen).map(({ box, digits, x, y }) => {
+      const look = ' dominant-baseline="central" font-size="11" font-weight="600"';
+      return pathOf(box) + text(digits, x, y, colours.surface, look);
+    }),
     '</g></svg>\n',
   ].join('\n');
 }
@@ -157,44 +159,13 @@ function lineOf({ plot, data, range, colours }: DrawnChart, line: ChartSeries, i
   return `<path d="${parts.join('')}" ${strokeOf({ colours }, index)}/>`;
 }
 
-/** From the canvas, in its own pixels, to the plot, in CSS pixels. */
-function onPlot({ bbox }: DrawnChart['plot'], { x, y }: { readonly x: number; readonly y: number }) {
-  return { x: round((x - bbox.left) / devicePixelRatio), y: round((y - bbox.top) / devicePixelRatio) };
-}
-
-/** A thin line at the newest value of each series, across the whole chart. */
-function newest(seen: DrawnChart, width: number): readonly string[] {
-  const { plot, data, colours } = seen;
-  return seenSeries(seen).flatMap(({ line, index }) => {
-    const place = lastStanding(data, index, data.seconds.length);
-    if (place === null || line.values[place.at] == null) return [];
-    const { x, y } = onPlot(plot, pointOf(plot, data, place));
-    const colour = colours.series[lookOfSeries(index).colour];
-    const across = `<path d="M0 ${y}H${round(width)}" stroke="${colour}" stroke-opacity=".55" stroke-width="1" stroke-dasharray="1 3"/>`;
-    return [`${across}<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`];
-  });
-}
-
-function marks(seen: DrawnChart): readonly string[] {
-  const { plot, colours } = seen;
-  return Array.from(markedPlaces(plot, seen), ({ form, size, index, ...place }) => {
-    const { x, y } = onPlot(plot, place);
-    const colour = colours.series[lookOfSeries(index).colour];
-    if (form === null) return `<circle cx="${x}" cy="${y}" r="${size}" fill="${colour}"/>`;
-    const { path, stroke, fill } = MARK_FORMS[form];
-    return `<path d="${path}" transform="translate(${x} ${y}) scale(${size})" vector-effect="non-scaling-stroke" stroke="${colours[stroke]}" fill="${fill === null ? 'none' : colours[fill]}" stroke-width="1.5"/>`;
-  });
-}
-
-/** The digits of the newest values, in the margin on the right. */
-function labels(seen: DrawnChart, width: number): readonly string[] {
-  const { plot, colours } = seen;
-  return labelPlaces(plot, seen).map(({ digits, index, top }) => {
-    const { y } = onPlot(plot, { x: 0, y: top });
-    const left = round(width + 3);
-    const box = `<rect x="${left}" y="${y}" width="${7 * digits.length + 8}" height="${LABEL_HEIGHT}" fill="${colours.series[lookOfSeries(index).colour]}"/>`;
-    return `${box}<text x="${left + 4}" y="${round(y + LABEL_HEIGHT / 2)}" dominant-baseline="central" font-size="11" font-weight="600" fill="${colours.surface}">${escapedHtml(digits)}</text>`;
-  });
+function pathOf({ path, x, y, size, fill, line }: Shape): string {
+  const place = `transform="translate(${round(x)} ${round(y)}) scale(${size})" vector-effect="non-scaling-stroke"`;
+  const stroke =
+    line === null
+      ? ''
+      : ` stroke="${line.colour}" stroke-width="${line.width}" stroke-opacity="${line.opacity}" stroke-dasharray="${line.dash.join(' ') || 'none'}"`;
+  return `<path d="${path}" ${place} fill="${fill ?? 'none'}"${stroke}/>`;
 }
 
 /** Of the points at one place, the first and the last one, the lowest and the highest one are enough. */
