@@ -60,7 +60,7 @@ export async function benchIngest({ quick, rounds, workspace }: BenchOptions): P
   bare.close();
   const header = ['batch', 'rows/s', 'rows/CPU s', "floor's rows/CPU s", "times the floor's CPU"];
   return `Batches of ${number(rows)} rows, stored and applied in the SQLite ledger, against bare inserts of the same rows as JSON, one transaction a batch.
-Both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks. Processor time is that of all threads.
+Both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks.
 
 ${markdownTable(header, table)}`;
 }

@@ -32,7 +32,7 @@ export async function benchMemory({ quick, full, rounds, workspace }: BenchOptio
   await feed(service, sample, feedSeconds);
   rows.push(row(`after ${number(feedSeconds)} s of ${ROWS_A_SECOND} rows/s`, service));
   await service.stop();
-  return `The embedded server, a process: after its first start, which takes the sample in; and after a second start, with nothing to do.
+  return `The embedded server after its first start, which takes the sample in; and after a second start, with nothing to do.
 Then ${ROWS_A_SECOND} rows arrive each second, over the markets of the sample. Seconds are from the start of the process until it serves.
 
 ${markdownTable(['', 'serves after, s', 'memory', 'most so far'], rows)}`;

@@ -45,7 +45,7 @@ export async function benchPublish({ quick, full, rounds, workspace }: BenchOpti
   const perSecond = tidemark.map((ms) => (markets * 1000) / ms);
   const most = Math.max(...published.map(({ maxRssBytes }) => maxRssBytes));
   const row = [number(files), withSpread(ratios(tidemark, floor), 2), withSpread(perSecond, 0), megabytes(most)];
-  return `${number(markets)} markets, none of them published, in a process of its own. The floor writes the same files, with as many at a time: temporary file, fsync,
+  return `${number(markets)} markets, none of them published. The floor writes the same files, with as many at a time: temporary file, fsync,
 rename, fsync of the folder. Promise: less than 1 GB of memory for 100,000 markets.
 
 ${markdownTable(['files', 'times the floor', 'markets/s', 'memory at most'], [row])}`;

@@ -72,7 +72,7 @@ export async function benchRead({ quick, rounds, workspace }: BenchOptions): Pro
   }
   for (const server of [service, nginx]) await server.stop();
   const header = ['', 'to nginx', 'answers/CPU s', 'of nginx', 'answers/s', 'p99, ms', 'of nginx'];
-  return `The embedded server with the sample, against nginx with one worker that serves the same bytes as files, ready compressed, with the same fields.
+  return `The embedded server with the sample, against nginx with one worker that serves the same bytes as files, ready compressed.
 The measure is the number of answers in a second of its own processor time, because the load takes its share of the machine.
 Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT}
 
