@@ -157,7 +157,10 @@ export function withheldNote(name: string, count: number, first: ShownWithheld):
   const { market, metric, observedAt, sourceValue } = first;
   const prices = count === 1 ? '1 price rounds to zero, and is' : `${count} prices round to zero, and are`;
   const example = `${market} ${metric} ${observedAt}, ${sourceValue}`;
-  return `${name}: ${prices} unknown (withheld), because the market's quantity is too small for it. The first: ${example}.`;
+  return (
+    `${name}: ${prices} unknown (withheld), because the market's quantity is too small. To keep such prices, use a market ` +
+    `with a larger quantity. The first: ${example}.`
+  );
 }
 
 /** The number of accepted records that give a value for a new observation. */

@@ -132,8 +132,8 @@ export function neverPublicIn(text: string): string | null {
   const forms = readableForms(text);
   if (!forms.some((form) => HINT_OF_NEVER_PUBLIC.test(form))) return null;
   const kinds = Object.entries(NEVER_PUBLIC);
-  const hasAt = forms.some((form) => form.includes('@'));
   // The search for addresses is slow in a long URL, and each address has an @.
+  const hasAt = forms.some((form) => form.includes('@'));
   const found = kinds.find(
     ([, pattern]) => (hasAt || pattern !== EMAIL_ADDRESS) && forms.some((form) => form.search(pattern) !== -1),
   );

@@ -426,7 +426,7 @@ test('prices of a list that round to zero are unknown: a line says how many, and
     return record;
   };
   const rows = lines([market(slug), listed(0, '1.5'), listed(1, '0.001'), listed(2, '0.002')]);
-  const words = `2 prices round to zero, and are unknown (withheld), because the market's quantity is too small for it. The first: ${slug} price 2025-01-01T01:00:00Z, 0.001.`;
+  const words = `2 prices round to zero, and are unknown (withheld), because the market's quantity is too small. To keep such prices, use a market with a larger quantity. The first: ${slug} price 2025-01-01T01:00:00Z, 0.001.`;
   expect((await ingest(['-', '--dry-run'], rows)).errors).toContain(words);
   const run = await ingest(['-', '--json'], rows);
   expect(JSON.parse(run.output)).toMatchObject([{ withheld: 2, firstWithheld: { sourceValue: '0.001' } }]);
