@@ -67,6 +67,8 @@ export default defineConfig({
       ...(set === 'browser' ? ['test/browser/service.ts'] : []),
     ],
     setupFiles: ['test/restore-umask.ts'],
+    // Rarely, a browser on a busy machine never answers. Nothing else is tried twice.
+    ...(set === 'browser' ? { retry: { count: 1, condition: /Chromium gave no answer/ } } : {}),
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

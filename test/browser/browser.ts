@@ -1,5 +1,6 @@
 /** Debian's Chromium, and what every page must pass in it. */
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import axe from 'axe-core';
 import {
   type Browser,
@@ -39,7 +40,13 @@ export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<{ readonly page: Page; readonly complaints: string[] }> {
-  const context = await browser.newContext({ baseURL: inject('baseUrl'), locale: 'en-GB', ...options });
+  // Without animations, no test depends on the moment of a frame, which a busy machine may never draw.
+  const context = await browser.newContext({
+    baseURL: inject('baseUrl'),
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    ...options,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -64,20 +71,33 @@ export async function expectGoodLooks(
   await page.goto(path);
   await ready(page);
   for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme });
     for (const width of colorScheme === 'dark' ? JUDGED : WIDTHS) {
-      await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
-      // A button takes its new colour little by little.
-      await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      expect(overflow, `${name}, ${width}: nothing is wider than the page`).toBeLessThanOrEqual(0);
-      await keepPicture(page, `${name}-${width}-${colorScheme}`, { fullPage: true });
-      if (!JUDGED.includes(width)) continue;
-      const faults = await faultsOf(page, colorScheme === 'dark' ? RULES_OF_COLOURS : WCAG);
-      expect(faults, `${name}, ${width}, ${colorScheme}`).toEqual([]);
+      await inTime(`${name}, ${width}, ${colorScheme}`, async () => {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect(overflow, `${name}, ${width}: nothing is wider than the page`).toBeLessThanOrEqual(0);
+        await keepPicture(page, `${name}-${width}-${colorScheme}`, { fullPage: true });
+        if (!JUDGED.includes(width)) return;
+        const faults = await faultsOf(page, colorScheme === 'dark' ? RULES_OF_COLOURS : WCAG);
+        expect(faults, `${name}, ${width}, ${colorScheme}`).toEqual([]);
+      });
     }
+  }
+}
+
+/** Playwright waits without a limit for an answer of the browser. @throws Error after a minute: such a test is tried once more */
+async function inTime(what: string, work: () => Promise<void>): Promise<void> {
+  const limit = new AbortController();
+  const tooLate = setTimeout(60_000, undefined, { signal: limit.signal }).then(() => {
+    throw new Error(`${what}: Chromium gave no answer for 60 s`);
+  });
+  try {
+    await Promise.race([work(), tooLate]);
+  } finally {
+    limit.abort();
   }
 }
 
