@@ -73,6 +73,11 @@ export async function verifyService(
   };
   const { bodies, log, found, other } = await check().finally(watched.end);
   const { findings: _, ...report } = bodies;
+  const [first] = found;
+  if (first !== undefined && found.every(({ url: path }) => watched.unavailable.has(path))) {
+    const reason = `${counted(found.length, 'file')} could not be read; the first: ${first.url} ${first.detail}.`;
+    throw new CommandError('unreachable', reason, 'The service is busy or not ready. Run the command again later.');
+  }
   const all = other === null ? found : [other.finding, ...found];
   const shown = other === null ? found : [other.finding, ...other.others];
   if (all.length > 0) endWith('findings');
@@ -184,6 +189,8 @@ const ENTRIES = `${LOG_ROOT}/ndjson/`;
 
 interface WatchedReader {
   readonly reader: PublicReader;
+  /** URLs whose last answer was 429 or 5xx: it proves nothing about the file. */
+  readonly unavailable: ReadonlySet<string>;
   /** Call it before a second walk. */
   begin(): void;
   /** Ends the display: later results of running reads are not shown. */
@@ -209,14 +216,18 @@ function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader 
     line.at(step, { share: null });
   };
   begin();
+  const unavailable = new Set<string>();
   return {
     begin,
+    unavailable,
     end() {
       isOver = true;
       line.clear();
     },
     reader: async (url, headers) => {
       const answer = await reader(url, headers);
+      if (answer.status === 429 || answer.status >= 500) unavailable.add(url);
+      else unavailable.delete(url);
       if (isOver) return answer;
       const [, market] = MARKET.exec(url) ?? [];
       if (url === SNAPSHOT_URL) markets = numberIn(answer.body, /"markets":(\d{1,12})/) || markets;

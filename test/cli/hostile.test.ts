@@ -166,6 +166,25 @@ describe.each(Object.entries(ATTACKS))('%s', (name, each) => {
   });
 });
 
+/** A service that is right, but for some files. */
+const but =
+  (pattern: RegExp, refusal: number): Attack =>
+  ({ status, headers, body }, response, request) => {
+    const isOwnTag = request.headers['if-none-match'] === (headers.etag ?? '');
+    const instead = pattern.test(request.url as string) ? refusal : isOwnTag ? 304 : status;
+    response.writeHead(instead, headers).end(instead === 304 ? '' : body);
+  };
+
+test.each<[string, keyof typeof EXIT_CODES, Attack]>([
+  ['no conclusive answer if everything is 503', 'unreachable', but(/./, 503)],
+  ['no conclusive answer if only some requests are refused as too many', 'unreachable', but(/history|problems/, 429)],
+  ['findings if a file is missing', 'findings', but(/problems/, 404)],
+])('verify ends with %s', async (_, exit, each) => {
+  attack = each;
+  for (const command of ['verify URL', 'verify URL --log'])
+    expect(await exitCodeOf(command)).toBe(EXIT_CODES[exit].code);
+});
+
 test('verify names another version of the renderer once, instead of each file; it stays a finding, and JSON has all', async () => {
   const world = createWorld();
   await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('b', 0, 5)]);
