@@ -293,6 +293,24 @@ describe('after a failure', () => {
     expect(await newest()).toMatchObject({ outcome: 'taken-in' });
   });
 
+  test.each([
+    ['after the answer was archived', 'archive-damaged'],
+    ['after the upload was announced', 'internal-error'],
+  ])('of this service, %s, the run ends at once', async (when, code) => {
+    world.answers = [ok(DAY_ONE)];
+    await world.ask();
+    const broken = async () => {
+      throw new TypeError('a fault of ours');
+    };
+    const other =
+      code === 'archive-damaged'
+        ? { archive: { ...world.archive, get: async () => null } }
+        : { uploads: { ...world.ports.uploads, put: broken } };
+    expect(await world.round(other), when).toMatchObject({ failed: 1 });
+    expect(await newest()).toMatchObject({ outcome: 'failed', reason: { code } });
+    expect(world.ended).toHaveLength(1);
+  });
+
   test('the same file is taken in by the next run', async () => {
     world.answers = [ok(metalsCsv()), ok(DAY_ONE)];
     for (let runs = 0; runs < 2; runs++) await world.run();

@@ -22,6 +22,7 @@ import {
   type ListedAnswerValue,
   type RunValue,
   type RunWorkValue,
+  runKey,
   type SourceStateValue,
   sourceKey,
   sourceStateKey,
@@ -58,7 +59,9 @@ export async function workOnRun(dependencies: SourceDependencies, item: Item<Run
     // The run is ended: otherwise it would fail each time, and no other run of its source could begin.
     const { message } = error as Error;
     const code = error instanceof StorageCorrupt ? 'archive-damaged' : 'internal-error';
-    await fail(dependencies, claimed, code, redact(message));
+    // Some progress may be recorded since the claim. The work item shows whether this process still has the run.
+    const run = (await dependencies.ledger.get(runKey(claimed.source, claimed.id))) ?? claimed.run;
+    await fail(dependencies, { ...claimed, run }, code, redact(message));
     throw error;
   }
 }
