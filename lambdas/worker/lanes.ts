@@ -53,10 +53,14 @@ export const LEASED_AT_ONCE = 10;
  */
 const LARGE_TURN_MS = 2_000;
 
+/** A run does not end while other lanes get new work. So it also tries a failed lane again. */
+const LEFT_ALONE_MS = 60_000;
+
 export class Lanes {
   readonly #dependencies: LaneDependencies;
   #lanes: readonly Lane[] = [];
-  readonly #leftAlone = new Set<string>();
+  /** Lanes whose first item failed, each with the time until which this worker does not take it. */
+  readonly #leftAloneUntilMs = new Map<string, number>();
   /** Lanes of which this worker has leased items. */
   readonly #own = new Set<string>();
   /** The turn number of each lane's last turn. */
@@ -224,11 +228,13 @@ export class Lanes {
     }
   }
 
-  /** Call it when the first item of the lane failed. If the item still exists, this worker does not take the lane again. */
+  /** Call it when the first item of the lane failed. If the item still exists, this worker takes the lane later. */
   async leave(lane: Lane): Promise<void> {
     const [first] = lane.items;
     const [left] = await giveBack(this.#dependencies, lane.items);
-    if (left?.sort === first?.sort) this.#leftAlone.add(lane.name);
+    if (left?.sort === first?.sort) {
+      this.#leftAloneUntilMs.set(lane.name, this.#dependencies.nowMs() + LEFT_ALONE_MS);
+    }
     lane.items = [];
   }
 
@@ -244,7 +250,9 @@ export class Lanes {
   }
 
   #open(): Lane[] {
-    return this.#lanes.filter(({ name, items }) => items.length > 0 && !this.#leftAlone.has(name));
+    const nowMs = this.#dependencies.nowMs();
+    const isLeftAlone = ({ name }: Lane) => (this.#leftAloneUntilMs.get(name) ?? 0) > nowMs;
+    return this.#lanes.filter((lane) => lane.items.length > 0 && !isLeftAlone(lane));
   }
 
   #mayBeTaken(size: LaneSize): Lane[] {

@@ -276,6 +276,20 @@ describe('an item that fails', () => {
     });
   });
 
+  test('is tried again within some minutes, even if other lanes have new work all the time', async () => {
+    const { ledger, clock, runs, dependencies } = bench(async (id, run) => {
+      if (id === 'a') return run <= 3 ? new Contended('busy') : null;
+      clock.nowMs += 1_000;
+      const isDone = runs.length > 500 || (await ledger.get(workKey('a', 'alice'))) === null;
+      if (!isDone) await queue(ledger, `bob/b${runs.length + 1_000}`);
+      return null;
+    });
+    await queue(ledger, 'alice/a', 'bob/b');
+    await runWork(dependencies);
+    expect(clock.nowMs - START_MS).toBeLessThan(3 * 60_000);
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+
   test('because other writers are busy is reported, and the other lanes are done', async () => {
     const busy = new Contended('busy');
     const { ledger, failures, dependencies } = bench((id) => (id === 'a' ? busy : null));
