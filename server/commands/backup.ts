@@ -134,7 +134,9 @@ async function newestManifest(dir: string, dataFolder: string, name: string): Pr
   if (newest === undefined) return null;
   // An earlier name would sort before the existing backups, and the new backup would be removed as the oldest.
   if (newest >= name) {
-    throw new StartError(`${dir} holds a backup of a later time than this machine's clock: ${newest}. Set the clock.`);
+    throw new StartError(
+      `${dir} holds a backup of a later time than this machine's clock: ${newest}. Set the clock; or if it is right, choose another folder.`,
+    );
   }
   const manifest = readManifest(dir, newest);
   const secret = await digestOf(join(dataFolder, 'secret'));

@@ -98,6 +98,20 @@ describe('a run', () => {
     expect(await world.state()).toMatchObject({ nextRunAt: '2026-11-25T16:30:00.000Z' });
   });
 
+  test('that ended while the clock was a year ahead does not put the next one off by a year', async () => {
+    world.answers = [ok(DAY_ONE)];
+    world.api.nowMs = at('20T16:30:00') + 365 * 24 * 60 * 60 * 1000;
+    await world.run();
+    world.api.nowMs = at('20T17:00:00');
+    await world.settle();
+    expect(await world.state()).toMatchObject({
+      lastRun: { finishedAt: '2026-11-20T17:00:00.000Z' },
+      nextRunAt: '2026-11-21T16:30:00.000Z',
+    });
+    await world.settle();
+    expect(await world.runs()).toHaveLength(2);
+  });
+
   test('of a later file corrects, adds, and leaves the rest', async () => {
     world.answers = [ok(DAY_ONE), ok(DAY_TWO)];
     await world.run();

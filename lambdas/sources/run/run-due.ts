@@ -51,8 +51,14 @@ export async function runDueSources(
   return { failed, nextAtMs: nextAtMs(await readAll(ledger, SOURCE_STATES), await readAll(ledger, RUN_WORK)) };
 }
 
-function isDue({ value: { run, nextRunAt } }: Item<SourceStateValue>, nowMs: number): boolean {
-  return run === null && nextRunAt !== null && Date.parse(nextRunAt) <= nowMs;
+/** More than the clocks of two processes differ. */
+const CLOCK_SLACK_MS = 5 * 60 * 1000;
+
+function isDue({ value: { run, nextRunAt, lastRun } }: Item<SourceStateValue>, nowMs: number): boolean {
+  if (run !== null || nextRunAt === null) return false;
+  // After a last run in the future, the clock was set back. The next run may then be a year away: it was counted from there.
+  const isFromAhead = lastRun !== null && Date.parse(lastRun.finishedAt) > nowMs + CLOCK_SLACK_MS;
+  return isFromAhead || Date.parse(nextRunAt) <= nowMs;
 }
 
 /** Does nothing if another process has started the run, or an operator has changed the source. */
