@@ -23,7 +23,7 @@ export function canonicalInstant(instant: string): string {
 /** A URL of the form that {@link sourceUrlSchema} requires, but perhaps with parts that must not become public. */
 export const absoluteUrlSchema = z
   .string()
-  .max(2048, { error: 'must have at most 2,048 characters' })
+  .max(2048, { error: 'must have at most 2,048 characters', abort: true })
   .regex(/^([A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/, {
     error: 'must be a URL with characters of RFC 3986 only: percent-encode all others',
     abort: true,

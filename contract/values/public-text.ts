@@ -34,11 +34,14 @@ export const EMAIL_ADDRESS = new RegExp(
 const SHAPED_KEYS =
   /(?<![A-Za-z\d])(?:(?:AKIA|ASIA(?=[A-Z]*\d))[A-Z2-7]{16}(?![A-Za-z\d])|gh[opsur]_[A-Za-z\d]{36}|github_pat_\w{22}|glpat-[\w-]{20}|[rs]k_(?:live|test)_[A-Za-z\d]{16}|sk-(?:(?:proj|svcacct|admin|ant-api\d\d|or-v1)-[\w-]{20}|(?=[A-Za-z]*\d)[A-Za-z\d]{32})|xox[abeprs]-[\w-]{10}|AIza[\w-]{35}(?![\w-]))|-----BEGIN [A-Z ]*PRIVATE KEY/g;
 
-/** Patterns that must not be in any public byte, in texts or in URLs. */
+/**
+ * Patterns that must not be in any public byte, in texts or in URLs. A token is found from its first dot, backwards: from its
+ * beginnings, a long word with many of them would take hours.
+ */
 export const NEVER_PUBLIC = {
   'an e-mail address': EMAIL_ADDRESS,
   'an API key': /\btdm_[a-z]+_/g,
-  'a bearer token': /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g,
+  'a bearer token': /(?<=\beyJ[\w-]{8,})\.[\w-]+\.[\w-]+/g,
   'a key of another service': SHAPED_KEYS,
 } as const;
 
@@ -166,12 +169,15 @@ const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 
 /** A text that becomes public unchanged. White space around it is trimmed. */
 export function publicTextSchema(maxLength: number) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .max(maxLength)
-    .refine((text) => faultOf(text) === null, { error: ({ input }) => faultOf(input as string) ?? undefined });
+  return (
+    z
+      .string()
+      .trim()
+      .min(1)
+      // A longer text is not searched.
+      .max(maxLength, { abort: true })
+      .refine((text) => faultOf(text) === null, { error: ({ input }) => faultOf(input as string) ?? undefined })
+  );
 }
 
 /** The invisible characters that files most often contain by accident. */
