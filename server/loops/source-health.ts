@@ -1,12 +1,10 @@
 /** The state of the fetched sources, for the health check and the metrics. */
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { readPage } from '../../storage/ports/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { SOURCE_STATES } from '../../storage/records/sources.ts';
 
 /** A run starts within a minute of its time, so a run that is this late was missed. */
 const MISSED_AFTER_MS = 5 * 60 * 1000;
-/** At most this many sources are read. */
-const SOURCES_READ = 1_000;
 
 /** Moments in milliseconds since the epoch; null: never. */
 export interface SourceHealth {
@@ -21,10 +19,8 @@ export interface SourceHealth {
   readonly isMissed: boolean;
 }
 
-/** The first thousand sources, by name. */
 export async function readSourceHealth(ledger: Pick<Ledger, 'query'>, nowMs: number): Promise<readonly SourceHealth[]> {
-  const { items } = await readPage(ledger, SOURCE_STATES, { limit: SOURCES_READ });
-  return items.map(({ sort, value: { failures, lastRun, lastSuccessAt, nextRunAt, run } }) => {
+  return (await readAll(ledger, SOURCE_STATES)).map(({ sort, value: { failures, lastRun, lastSuccessAt, nextRunAt, run } }) => {
     const nextRunMs = run === null ? instantMs(nextRunAt) : null;
     return {
       name: sort,

@@ -7,7 +7,7 @@ import { diskFault } from '../../storage/ports/disk-fault.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
-import { type AnyRange, readPage } from '../../storage/ports/paging.ts';
+import { type AnyRange, queryPages } from '../../storage/ports/paging.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { DEFERRED, FRESH_MARKS, HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { HealthReport } from '../edge/answer.ts';
@@ -25,6 +25,7 @@ const READ_MS = 2_000;
 const STALLED_MS = 300_000;
 /** Counting stops here, so that a large backlog costs little. */
 const COUNTED_AT_MOST = 1_000;
+const COUNTED_AT_ONCE = 200;
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
@@ -87,8 +88,17 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     };
   }
 
+  /** Partition by partition, because a page of a busy range would read as many items of each. */
   async function count(range: AnyRange<unknown>): Promise<number> {
-    return (await readPage(ledger, range, { limit: COUNTED_AT_MOST })).items.length;
+    const { prefix = '' } = range;
+    let found = 0;
+    for (const partition of 'shards' in range ? range.shards : [range.partition]) {
+      for await (const { length } of queryPages(ledger, { partition, prefix }, { limit: COUNTED_AT_ONCE })) {
+        found += length;
+        if (found >= COUNTED_AT_MOST) return COUNTED_AT_MOST;
+      }
+    }
+    return found;
   }
 
   async function makeReport(): Promise<HealthReport> {

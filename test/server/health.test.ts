@@ -3,7 +3,11 @@ import { Expectations } from '../../contract/freshness/late-sources.ts';
 import { publish } from '../../publisher/publish.ts';
 import { createHealth, type HealthOptions } from '../../server/service/health.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createWorld, market, price, type World } from '../publisher/world.ts';
+import { putItem } from '../storage/put-item.ts';
+import { wrappedLedger } from '../storage/wrapped-ledger.ts';
 
 interface Watched {
   readonly world: World;
@@ -136,6 +140,25 @@ describe('the health of the service', () => {
     const { health } = await watch({ expectations: () => new Expectations([{ sources: [source] }]) });
     expect((await health()).body).toMatchObject({ ...WELL, lateSources: 1 });
     expect((await (await watch()).health()).body).not.toHaveProperty('lateSources');
+  });
+
+  test('counts a long queue up to a thousand, however large its items are, and reads few more', async () => {
+    const ledger = openSqliteLedger(':memory:');
+    for (let id = 0; id < 2_000; id++) {
+      const value: WorkValue = { kind: 'ingest', batch: 'b', lane: `${id}`, lease: null, touches: ['x'.repeat(5_000)] };
+      await putItem(ledger, workKey(`${id}`, `${id}`), value);
+    }
+    let items = 0;
+    const counting = wrappedLedger(ledger, {
+      query: async (partition, options) => {
+        const page = await ledger.query(partition, options);
+        items += page.items.length;
+        return page;
+      },
+    });
+    const { health } = await watch({}, { ledger: counting });
+    expect((await health()).body).toMatchObject({ queue: 1_000 });
+    expect(items).toBeLessThan(1_300);
   });
 
   test('asked many times in a second, it looks once; and it writes once in five seconds', async () => {

@@ -31,3 +31,9 @@ test.each<[string, Partial<SourceStateValue>, boolean]>([
 ])('a run %s', async (_, state, isMissed) => {
   expect(await healthOf({ ecb: state })).toMatchObject([{ name: 'ecb', isMissed }]);
 });
+
+test('every source counts, however much the states of all of them hold', async () => {
+  const lastRun = { id: 'r'.repeat(5_000), outcome: 'unchanged', finishedAt: '2026-10-01T11:00:00.000Z' } as const;
+  const names = Array.from({ length: 500 }, (_, index) => `source-${index}`);
+  expect(await healthOf(Object.fromEntries(names.map((name) => [name, { lastRun }])))).toHaveLength(500);
+});
