@@ -20,17 +20,19 @@ export interface SourceHealth {
 }
 
 export async function readSourceHealth(ledger: Pick<Ledger, 'query'>, nowMs: number): Promise<readonly SourceHealth[]> {
-  return (await readAll(ledger, SOURCE_STATES)).map(({ sort, value: { failures, lastRun, lastSuccessAt, nextRunAt, run } }) => {
-    const nextRunMs = run === null ? instantMs(nextRunAt) : null;
-    return {
-      name: sort,
-      failures,
-      lastRunMs: instantMs(lastRun?.finishedAt ?? null),
-      lastSuccessMs: instantMs(lastSuccessAt),
-      nextRunMs,
-      isMissed: nextRunMs !== null && nowMs - nextRunMs > MISSED_AFTER_MS,
-    };
-  });
+  return (await readAll(ledger, SOURCE_STATES)).map(
+    ({ sort, value: { failures, lastRun, lastSuccessAt, nextRunAt, run } }) => {
+      const nextRunMs = run === null ? instantMs(nextRunAt) : null;
+      return {
+        name: sort,
+        failures,
+        lastRunMs: instantMs(lastRun?.finishedAt ?? null),
+        lastSuccessMs: instantMs(lastSuccessAt),
+        nextRunMs,
+        isMissed: nextRunMs !== null && nowMs - nextRunMs > MISSED_AFTER_MS,
+      };
+    },
+  );
 }
 
 function instantMs(instant: string | null): number | null {
