@@ -5,6 +5,7 @@
  * Any number of workers may do this at any time. The market's revision decides which one is first, and the others find nothing
  * left. A late worker records its own time. If a clock is set back, nothing is undone.
  */
+import pMap from 'p-map';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
@@ -31,6 +32,8 @@ export interface AnnouncedDependencies extends Pick<Runtime, 'newAttemptId' | 'n
   readonly failed: (item: Pick<Item, 'sort'>, error: unknown) => void;
   /** Called before each transaction; false leaves the rest for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
+  /** The number of concurrent transactions. Default: 1. */
+  readonly transactionsAtOnce?: number;
 }
 
 export interface AnnouncedDone {
@@ -54,23 +57,27 @@ const MARKETS_AT_ONCE = 100;
  * @throws StorageUnavailable if storage fails: the next run continues
  */
 export async function runAnnounced(dependencies: AnnouncedDependencies): Promise<AnnouncedDone> {
-  const { ledger, nowMs, failed, hasTime = () => true } = dependencies;
+  const { ledger, nowMs, failed, hasTime = () => true, transactionsAtOnce: concurrency = 1 } = dependencies;
   const counts = { effective: 0, failed: 0 };
-  for await (const items of queryPages(ledger, ANNOUNCED_MARKETS, { limit: MARKETS_AT_ONCE })) {
-    for (const item of items) {
-      const atMs = Date.parse(announcedMarketOf(item).at);
-      if (atMs > nowMs()) return { ...counts, nextAtMs: atMs };
-      if (!hasTime()) return { ...counts, nextAtMs: nowMs() };
-      try {
-        counts.effective += await settleMarket(dependencies, item);
-      } catch (error) {
-        if (error instanceof StorageUnavailable) throw error;
-        // Another writer is faster, or its transaction is not completely visible. The next run tries again.
-        if (isRetryable(error)) continue;
-        counts.failed++;
-        failed(item, error);
-      }
+  const settle = async (item: Item<null>): Promise<void> => {
+    if (!hasTime()) return;
+    try {
+      counts.effective += await settleMarket(dependencies, item);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      // Another writer is faster, or its transaction is not completely visible. The next run tries again.
+      if (isRetryable(error)) return;
+      counts.failed++;
+      failed(item, error);
     }
+  };
+  const momentOf = (item: Item<null>) => Date.parse(announcedMarketOf(item).at);
+  for await (const items of queryPages(ledger, ANNOUNCED_MARKETS, { limit: MARKETS_AT_ONCE })) {
+    const due = items.filter((item) => momentOf(item) <= nowMs());
+    await pMap(due, settle, { concurrency });
+    if (due.length > 0 && !hasTime()) return { ...counts, nextAtMs: nowMs() };
+    const later = items[due.length];
+    if (later !== undefined) return { ...counts, nextAtMs: momentOf(later) };
   }
   return { ...counts, nextAtMs: null };
 }

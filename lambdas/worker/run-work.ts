@@ -77,8 +77,8 @@ const FIRST_PAUSE_MS = 200;
 
 /**
  * Does the queued work, and work that arrives meanwhile, until this worker may take nothing more or its time is over. Announced
- * values that are due come first. Then batches and large work alternate: batches of each lane in turn, then one part of large
- * work, and so on. An item that fails or is not due delays only its own lane.
+ * values that are due, batches and large work take turns: a second of announced values, batches of each lane in turn, one part
+ * of large work, and so on. An item that fails or is not due delays only its own lane.
  *
  * @throws StorageUnavailable if storage fails: the next run continues; FormatTooNew: a later version continues
  */
@@ -103,7 +103,7 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const large = hasTime() ? lanes.nextLarge() : undefined;
       const taken = large && (await lanes.take(large));
       if (taken) await step(taken);
-      if (lanes.turns > turnsBefore) continue;
+      if (lanes.turns > turnsBefore || (nowMs() >= announcedAtMs && hasTime())) continue;
       // Other workers may have stopped because of this worker's leases. So it gives back the unused leases, and checks the
       // queue once more.
       if ((await lanes.giveBackAll()) && hasTime()) continue;
@@ -114,8 +114,10 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
     await lanes.giveBackAll().catch(() => false);
   }
 
+  /** For a short time only, because batches wait meanwhile. */
   async function settleAnnounced(): Promise<void> {
-    announced = await runAnnounced(dependencies);
+    const untilMs = nowMs() + LOOK_AGAIN_MS;
+    announced = await runAnnounced({ ...dependencies, hasTime: () => hasTime() && nowMs() < untilMs });
     announcedAtMs = Math.min(announced.nextAtMs ?? Number.POSITIVE_INFINITY, nowMs() + LOOK_FOR_ANNOUNCED_MS);
     counts.failed += announced.failed;
     if (announced.effective > 0) await dependencies.afterStep?.();
