@@ -145,6 +145,7 @@ class OpenSqliteLedger implements SqliteLedger {
     const values = changes.map((change, index) => storedText(change, texts[index] ?? null));
     const { begin, read, commit, undo } = this.#frame;
     return this.#guard(() => {
+      this.#checkIsInPlace();
       for (;;) {
         this.#run(begin);
         if (changes.every((change, index) => this.#apply(change, values[index] ?? null, attemptId))) {
@@ -210,11 +211,15 @@ class OpenSqliteLedger implements SqliteLedger {
 
   checkWritable(): void {
     this.#guard(() => {
-      if (inodeOf(this.#path) !== this.#inode) {
-        throw new StorageUnavailable(`${this.#path} was removed or replaced: stop this process, and put the file back`);
-      }
+      this.#checkIsInPlace();
       rewriteHeader(this.#database);
     });
+  }
+
+  /** A commit into a file that was removed is acknowledged, and lost with this process. */
+  #checkIsInPlace(): void {
+    if (inodeOf(this.#path) === this.#inode) return;
+    throw new StorageUnavailable(`${this.#path} was removed or replaced: stop this process, and put the file back`);
   }
 
   async copyTo(path: string, progress: CopyProgress): Promise<void> {

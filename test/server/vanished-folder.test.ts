@@ -1,8 +1,9 @@
 /** A disk that is unmounted while the server runs: what it held is not gone, it only cannot be read. */
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sampleServerForAll } from './sample-server.ts';
+import { senderTo } from './sender.ts';
 
 describe('a running server', () => {
   const server = sampleServerForAll();
@@ -41,12 +42,16 @@ describe('a running server', () => {
     30_000,
   );
 
-  test('a ledger that was moved away: the health check notices, because commits would be lost', async () => {
+  test('a ledger that was moved away: no write is acknowledged, because it would be lost', async () => {
     const [file, away] = [join(data, 'ledger.sqlite'), join(data, 'ledger-away')];
+    const send = senderTo(`${baseUrl}/api/v1`, (await readFile(join(data, 'operator-key'), 'utf8')).trim());
+    const write = async () => (await send('POST', '/watchlists', { name: 'Metals', markets: [] })).status;
     await rename(file, away);
+    expect(await write()).toBe(503);
     await expect.poll(faults).toEqual(['ledger']);
     expect(server.process.errors()).toContain('was removed or replaced');
     await rename(away, file);
     await expect.poll(async () => (await health()).status).toBe(200);
+    expect(await write()).toBe(201);
   }, 30_000);
 });

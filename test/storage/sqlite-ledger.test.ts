@@ -249,6 +249,7 @@ describe('the SQLite ledger', () => {
     expect(await logBytes()).toBeGreaterThan(before);
     await rename(path, `${path}-away`);
     expect(() => ledger.checkWritable()).toThrow(StorageUnavailable);
+    await expect(ledger.transact([put('lost')], { attemptId: 'lost' })).rejects.toBeInstanceOf(StorageUnavailable);
     await writeFile(path, '');
     expect(() => ledger.checkWritable()).toThrow(StorageUnavailable);
     await rename(`${path}-away`, path);
