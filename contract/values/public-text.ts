@@ -206,11 +206,13 @@ function unprintableIn(text: string): string | null {
   return `has the invisible character ${code}${name === undefined ? '' : ` (${name})`} ${place}`;
 }
 
+const BREAK = /[\r\n\t\u2028\u2029\x85]/;
+
 /** The text without invisible characters. A line break or tab becomes a space. */
 export function withoutInvisible(text: string): string {
   if (PLAIN_ASCII.test(text)) return text;
   return text
-    .replaceAll(/\s*[\r\n\t\u2028\u2029\x85]+\s*/g, ' ')
+    .replaceAll(/[\s\x85]+/g, (space) => (BREAK.test(space) ? ' ' : space))
     .replaceAll(EVERY_UNPRINTABLE, (character) => (character.isWellFormed() ? '' : character));
 }
 

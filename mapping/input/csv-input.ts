@@ -4,6 +4,9 @@ export type CsvInput = string | AsyncIterable<string | Uint8Array> | Iterable<st
 /** Larger pieces are divided, so that few rows are in memory at once. */
 const PIECE_CHARACTERS = 8_192;
 
+/** The longest cell that a mapping reads, of any kind of file. Some searches take a time that grows with its square. */
+export const CELL_CHARACTERS = 10_000;
+
 /** Whether the encoding is one of the WHATWG Encoding Standard, by any of its labels. */
 export function isEncoding(label: string): boolean {
   try {

@@ -2,8 +2,9 @@ import type { RowErrorCode } from '../../contract/ingest/ingest-records.ts';
 import { refusalText } from '../../contract/problems/row-refusal-text.ts';
 import { withoutInvisible } from '../../contract/values/public-text.ts';
 import type { CsvMapping } from '../declared/csv-mapping.ts';
-import { addedColumns } from '../declared/mapping-references.ts';
+import { addedColumns, requiredColumns } from '../declared/mapping-references.ts';
 import { type Columns, columnsOf, compileTemplate, OBSERVED_DATE } from '../values/template.ts';
+import { CELL_CHARACTERS } from './csv-input.ts';
 
 /** The fault of a row, without its line. */
 export interface RowRefusal {
@@ -44,12 +45,17 @@ export function refusedPart(
 export class RowColumns implements Columns {
   readonly #positions = new Map<string, number>();
   readonly #tables: readonly { key: (columns: Columns) => string; table: CsvMapping['tables'][number] }[];
+  /** The columns of the file that the mapping reads. */
+  readonly #read: readonly string[];
   #values: string[] = [];
 
   /** @param header the file's columns, and those that `unpivot` adds */
   constructor(mapping: CsvMapping, header: readonly string[]) {
     const added = addedColumns(mapping).filter((column) => !header.includes(column));
     for (const [position, column] of [...header, ...added].entries()) this.#positions.set(column, position);
+    const { unpivot } = mapping;
+    const read = new Set([...requiredColumns(mapping), unpivot?.name, unpivot?.value]);
+    this.#read = header.filter((column) => read.has(column));
     this.#tables = mapping.tables.map((table) => ({ key: compileTemplate(table.key), table }));
   }
 
@@ -58,8 +64,13 @@ export class RowColumns implements Columns {
     this.#values = [...fields];
   }
 
-  /** Adds the columns of look-up tables. Returns a refusal, or `leave-out`, if a table does not list the row. */
+  /** Adds the columns of look-up tables. Returns a refusal, or `leave-out`, if a table does not list the row or a cell is too long. */
   lookUp(): readonly RowRefusal[] | 'leave-out' {
+    const long = this.#read.find((column) => this.get(column).length > CELL_CHARACTERS);
+    if (long !== undefined) {
+      const detail = `the cell has more than ${CELL_CHARACTERS} characters`;
+      return [{ column: long, pointer: '', code: 'record.invalid', detail }];
+    }
     for (const { key: keyOf, table } of this.#tables) {
       const key = keyOf(this);
       const found = Object.hasOwn(table.rows, key) ? table.rows[key] : table.otherwise;

@@ -3,7 +3,7 @@
  * without their prefix.
  */
 import sax from 'sax';
-import { type CsvInput, isEncoding, textOf } from './csv-input.ts';
+import { CELL_CHARACTERS, type CsvInput, isEncoding, textOf } from './csv-input.ts';
 
 export interface XmlElement {
   readonly name: string;
@@ -34,7 +34,6 @@ export type OnEnd = (element: XmlElement) => number | null;
 
 const DOCUMENT_CHARACTERS = 16 * 1024 * 1024;
 const DEPTH_MAX = 32;
-const CELL_CHARACTERS = 10_000;
 const CELLS_MAX = 1_000_000;
 
 class Refused extends Error {}

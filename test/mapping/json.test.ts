@@ -119,6 +119,23 @@ describe('the rows of a document', () => {
   });
 });
 
+describe('a cell of a million characters', () => {
+  const long = { digits: '-'.repeat(1_000_000), letters: 'a'.repeat(1_000_000), blanks: `é${' '.repeat(1_000_000)}x` };
+  const documents = Object.entries(long).flatMap(([what, cell]): [string, string][] => [
+    [`${what} in a value`, JSON.stringify({ date: '2026-09-29', eur: { usd: cell, jpy: 160 } })],
+    [`${what} in a name`, JSON.stringify({ date: '2026-09-29', eur: { [cell]: 1, jpy: 160 } })],
+    [`${what} in each date`, JSON.stringify({ date: cell, eur: { usd: 1, jpy: 160 } })],
+    [`${what} where no column is`, JSON.stringify({ date: '2026-09-29', note: cell, eur: { usd: 1, jpy: 160 } })],
+  ]);
+
+  test.each(documents)('%s takes no long time, and refuses only rows that read it', async (name, text) => {
+    const jpy = name.includes('each') ? '1 day: record.invalid' : '1 eur-jpy 160 2026-09-29';
+    for (const invisible of ['refuse', 'strip']) {
+      expect((await map(text, mappingOf(JSON_OF_RATES, { invisible })))[1]).toBe(jpy);
+    }
+  });
+});
+
 describe('digits', () => {
   test.each([
     ['12345678901.2345678901234567890', '12345678901.2345678901234567890'],
