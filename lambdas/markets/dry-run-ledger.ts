@@ -5,11 +5,17 @@
 import type { Item, ItemKey, ItemsOf, LedgerReader, PutChange, QueryPage } from '../../storage/ports/ledger.ts';
 import type { PlannedMarket } from './examine-batch.ts';
 
+/** The effects on one partition. */
+interface Effects {
+  readonly items: Map<string, Item>;
+  /** Their sort keys, all ASCII, in order. Null: not sorted since the last effect. */
+  sorts: readonly string[] | null;
+}
+
 /** The ledger with the effects of the examined parts. */
 export class DryRunLedger implements LedgerReader {
   readonly #ledger: LedgerReader;
-  /** By partition, then by sort key. */
-  readonly #items = new Map<string, Map<string, Item>>();
+  readonly #effects = new Map<string, Effects>();
 
   constructor(ledger: LedgerReader) {
     this.#ledger = ledger;
@@ -24,13 +30,14 @@ export class DryRunLedger implements LedgerReader {
 
   /** Whether an examined part has written this item. Then its revision differs from the ledger's. */
   has({ partition, sort }: ItemKey<unknown>): boolean {
-    return this.#items.get(partition)?.has(sort) === true;
+    return this.#effects.get(partition)?.items.has(sort) === true;
   }
 
   #put({ key: { partition, sort }, revision, value }: PutChange): void {
-    const items = this.#items.get(partition) ?? new Map<string, Item>();
-    this.#items.set(partition, items);
-    items.set(sort, { partition, sort, revision, value, attemptId: '', expiresAtMs: null });
+    const effects = this.#effects.get(partition) ?? { items: new Map(), sorts: null };
+    this.#effects.set(partition, effects);
+    effects.items.set(sort, { partition, sort, revision, value, attemptId: '', expiresAtMs: null });
+    effects.sorts = null;
   }
 
   async get<Value>(key: ItemKey<Value>): Promise<Item<Value> | null> {
@@ -44,16 +51,25 @@ export class DryRunLedger implements LedgerReader {
 
   async query(partition: string, options: Parameters<LedgerReader['query']>[1]): Promise<QueryPage> {
     const page = await this.#ledger.query(partition, options);
-    const own = this.#items.get(partition);
+    const own = this.#effects.get(partition);
     if (own === undefined) return page;
+    own.sorts ??= [...own.items.keys()].sort();
     const { prefix = '', after, descending = false, limit } = options;
     const isBefore = (one: string, other: string) => (descending ? one > other : one < other);
     // A page that is not the last one: items after its end are not known yet.
     const last = page.next === null ? undefined : page.items.at(-1)?.sort;
     const merged = new Map(page.items.map((item) => [item.sort, item]));
-    for (const [sort, item] of own) {
-      const isIn = sort.startsWith(prefix) && (after === undefined || isBefore(after, sort));
-      if (isIn && (last === undefined || !isBefore(last, sort))) merged.set(sort, item);
+    const step = descending ? -1 : 1;
+    const first = descending
+      ? countOf(
+          own.sorts,
+          (sort) => (after === undefined || sort < after) && (sort < prefix || sort.startsWith(prefix)),
+        ) - 1
+      : countOf(own.sorts, (sort) => sort < prefix || (after !== undefined && sort <= after));
+    for (let index = first; merged.size <= page.items.length + limit; index += step) {
+      const sort = own.sorts[index];
+      if (!sort?.startsWith(prefix) || (last !== undefined && isBefore(last, sort))) break;
+      merged.set(sort, own.items.get(sort) as Item);
     }
     const items = [...merged.values()].sort((left, right) => (isBefore(left.sort, right.sort) ? -1 : 1));
     const kept = items.slice(0, limit);
@@ -62,6 +78,17 @@ export class DryRunLedger implements LedgerReader {
   }
 
   #found<Value>({ partition, sort }: ItemKey<Value>): Item<Value> | undefined {
-    return this.#items.get(partition)?.get(sort) as Item<Value> | undefined;
+    return this.#effects.get(partition)?.items.get(sort) as Item<Value> | undefined;
   }
+}
+
+/** The number of leading sort keys that fulfil the condition. No later one fulfils it. */
+function countOf(sorts: readonly string[], holds: (sort: string) => boolean): number {
+  let [low, high] = [0, sorts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(sorts[middle] as string)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
