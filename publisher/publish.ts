@@ -5,7 +5,7 @@
  * generation, one of them commits, and each of them can apply the committed generation.
  */
 
-import { refreshMark } from '../storage/records/publication.ts';
+import { missedMark } from '../storage/records/publication.ts';
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { applyGeneration } from './kernel/apply.ts';
@@ -79,7 +79,11 @@ async function publishOnce(
   );
 
   // Before the commit, so that a crash cannot lose them.
-  await changeMany(dependencies, plan.missed.map(refreshMark));
+  const missedAtMs = dependencies.nowMs();
+  await changeMany(
+    dependencies,
+    plan.missed.map((slug) => missedMark(slug, missedAtMs)),
+  );
 
   let published = head;
   if (!plan.isEmpty || head === null) {

@@ -50,9 +50,11 @@ export async function planGeneration(
 
   // The markets that are due.
   const log = await LogPlan.open(dependencies, bundle, generation, before);
-  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore);
   // While the published list is unknown, the published history pages are unknown too.
   const needsReconciliation = before?.list.isDoubtful === true;
+  // Until it is known, missed markets do not wait: the list waits for them.
+  const nowForMissed = needsReconciliation ? undefined : atMs;
+  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore, nowForMissed);
   const asked = due.markets.map((market) => (needsReconciliation ? { ...market, isRefresh: true } : market));
   const renderer = rendererOf(dependencies);
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
@@ -70,16 +72,16 @@ export async function planGeneration(
   const mayPublish = isCrowdedOut || mayPublishList(dependencies, before, left, atMs);
   if (mayPublish) await markets.takeWaiting();
   const listContext = { before, generation, atMs, markets, left, mayPublish, projections: planned };
-  const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
+  const { list, dueAtMs: listDueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
 
   // The files of projections, then the problem documents of removed markets.
   const { deferred } = markets;
-  const { head: ofProjections, isChanged, isMoreDue, shown } = await planned.finish({ ...left, deferred });
+  const ofProjections = await planned.finish({ ...left, deferred, isMissedLeft: due.isMissedLeft });
   for (const line of markets.gone) await bundle.add(line);
 
   // The log.
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.deferred.has(slug);
-  const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
+  const isAnyUnknown = left.isRefreshLeft || due.isMissedLeft || due.markets.some(isUnknown);
   // While markets wait for their refresh, some files of a new kind are missing, so the log does not name the kind yet.
   const service = isRenderedOtherwise || isAnyUnknown ? null : serviceEntry(dependencies, list.markets);
   const logState = (await log?.finish(isAnyUnknown, service)) ?? before?.log;
@@ -91,17 +93,18 @@ export async function planGeneration(
     applied: false,
     list,
     renderer,
-    ...ofProjections,
+    ...ofProjections.head,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(logState === undefined ? {} : { log: logState }),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo, behindSinceMs: before?.behindSinceMs ?? atMs } : {}),
     ...consistentSince(before, endsDoubt, isAnyUnknown ? null : generation),
   };
   const isListChanged = list.generation !== before?.list.generation;
-  const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isChanged;
+  const isEmpty =
+    before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !ofProjections.isChanged;
   if (!isEmpty && list.digest !== null) {
     // Without a running log, the published log is incomplete, so the snapshot does not name it.
-    const body = snapshotOf(dependencies, head, log === null ? undefined : logState, shown);
+    const body = snapshotOf(dependencies, head, log === null ? undefined : logState, ofProjections.shown);
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {
@@ -115,9 +118,9 @@ export async function planGeneration(
     deferred,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
-    areFilesLeft: isMoreDue,
+    areFilesLeft: ofProjections.isMoreDue,
     isTakedownLeft: log?.isTakedownLeft(markets.gone.length > 0) === true,
-    listDueAtMs: dueAtMs,
+    listDueAtMs,
   };
 }
 

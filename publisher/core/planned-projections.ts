@@ -205,6 +205,8 @@ export class PlannedProjections {
     const deferred: { [name: string]: DeferredProjection } = {};
     const { before, dependencies } = this.#context;
     let isMoreDue = false;
+    const isMissedLeft = left.isMissedLeft || left.isRefreshLeft;
+    const isMadeUp = ({ projection }: Opened) => !isMissedLeft || projection.checkMarket === undefined;
     for (const opened of this.#opened) {
       const { name } = opened.projection;
       let { state } = opened;
@@ -223,7 +225,7 @@ export class PlannedProjections {
       const reason = this.#faults.get(name);
       const triedAtMs = dependencies.nowMs();
       if (reason !== undefined) deferred[name] = { sinceMs: known?.sinceMs ?? triedAtMs, triedAtMs, reason };
-      else if (known !== undefined && !isCurrent) deferred[name] = known;
+      else if (known !== undefined && !(isCurrent && isMadeUp(opened))) deferred[name] = known;
     }
     const head: Pick<HeadValue, 'projections' | 'deferred'> = {
       projections: states,

@@ -13,6 +13,9 @@ import {
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
 
+/** A projection that has missed a market will probably miss it again, and the whole market would be rendered each time. */
+const MISSED_AGAIN_MS = 5 * 60_000;
+
 /** A market that is due. */
 export interface MarkedMarket {
   readonly slug: string;
@@ -33,6 +36,8 @@ export interface LeftMarks {
 export interface DueMarkets extends LeftMarks {
   /** Fresh marks first, then refresh marks. */
   readonly markets: readonly MarkedMarket[];
+  /** Whether a market that a projection has missed waits until it is tried again. */
+  readonly isMissedLeft: boolean;
 }
 
 /**
@@ -42,15 +47,27 @@ export interface DueMarkets extends LeftMarks {
  *
  * @param max the maximum number of marks, without those of deferred markets, which would take the place of others each
  *   time
+ * @param nowMs the time, in milliseconds since the epoch. Default: also missed markets are due
  */
 export async function readDue(
   ledger: Ledger,
   after: string,
   max: number,
   deferred: Pick<ReadonlySet<string>, 'has'>,
+  nowMs = 0,
 ): Promise<DueMarkets> {
   const fresh = await readUpTo(marksAround(ledger, after), max, deferred);
-  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, deferred);
+  let isMissedLeft = false;
+  const refreshDue = async function* () {
+    for await (const some of queryPages(ledger, REFRESH_MARKS)) {
+      for (const mark of some) {
+        const passedMs = nowMs - (mark.value?.missedAtMs ?? Number.NEGATIVE_INFINITY);
+        if (passedMs < 0 || passedMs >= MISSED_AGAIN_MS) yield mark;
+        else isMissedLeft = true;
+      }
+    }
+  };
+  const refresh = await readUpTo(refreshDue(), max - fresh.counted, deferred);
   const markets = new Map<string, MarkedMarket>();
   for (const mark of fresh.marks) {
     const { slug } = parseMark(mark);
@@ -61,7 +78,8 @@ export async function readDue(
     const { revision = null, marks = [] } = markets.get(slug) ?? {};
     markets.set(slug, { slug, revision, isRefresh: true, marks: [...marks, mark] });
   }
-  return { markets: [...markets.values()], isFreshLeft: fresh.isMoreLeft, isRefreshLeft: refresh.isMoreLeft };
+  const left = { isFreshLeft: fresh.isMoreLeft, isRefreshLeft: refresh.isMoreLeft, isMissedLeft };
+  return { markets: [...markets.values()], ...left };
 }
 
 interface TakenMarks {
@@ -96,10 +114,6 @@ async function* marksAround(ledger: Ledger, slug: string): AsyncGenerator<Item> 
       yield mark;
     }
   }
-}
-
-async function* refreshMarks(ledger: Ledger): AsyncGenerator<Item> {
-  for await (const some of queryPages(ledger, REFRESH_MARKS)) yield* some;
 }
 
 /** Slugs in the index and in marks. A market that the index has lost stays marked until a generation without it is applied. */

@@ -165,6 +165,8 @@ export interface ProjectionPlan {
 export interface LeftMarkets extends LeftMarks {
   /** Markets that this generation defers. */
   readonly deferred: Pick<ReadonlySet<string>, 'has'>;
+  /** Whether markets that a projection has missed wait until they are tried again. */
+  readonly isMissedLeft: boolean;
 }
 
 export interface PlanEnd {

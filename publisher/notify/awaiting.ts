@@ -132,7 +132,7 @@ async function isRemoved(storage: PublisherStorage, { sort, attemptId }: Awaitin
  */
 async function isRefreshed(ledger: Ledger, markets: readonly string[] | null, { marks }: Coverage): Promise<boolean> {
   const covered = new Set(marks.map(({ sort }) => sort));
-  const isHandled = (mark: Item<null> | null) => mark === null || covered.has(mark.sort);
+  const isHandled = (mark: Item | null) => mark === null || covered.has(mark.sort);
   if (markets !== null) return (await readMany(ledger, markets.map(refreshMarkKey))).every(isHandled);
   for await (const left of queryPages(ledger, REFRESH_MARKS)) if (!left.every(isHandled)) return false;
   return true;

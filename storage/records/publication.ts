@@ -5,7 +5,7 @@
  * |---------------------------|--------------------------|-----------------------------------------------------------|
  * | `dirty/<shard>`           | `market/<slug>`          | nothing: this market must be published again              |
  * | `dirty/<shard>`           | `history/<slug>/<order>` | nothing: and its closed pages from here on                |
- * | `dirty/<shard>`           | `refresh/<slug>`         | nothing: this market must be rendered from its beginning  |
+ * | `dirty/<shard>`           | `refresh/<slug>`         | this market must be rendered from its beginning           |
  * | `deferred`                 | `<slug>`                 | {@link DeferredValue}: its view does not add up             |
  * | `awaiting-generation/<s>` | `<what>`                 | {@link AwaitingGenerationValue}                           |
  * | `generation-of/<what>`    | `<what>`                 | {@link GenerationOfValue}                                 |
@@ -258,11 +258,18 @@ export const refreshMarkKey = (slug: string) => keyInShard(REFRESH_MARKS, slug, 
 export const refreshMark = (slug: string): PutChange => {
   return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
 };
+/** A projection has missed the market at this time, in milliseconds since the epoch. It is tried again later. */
+export const missedMark = (slug: string, missedAtMs: number): PutChange => {
+  return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: { missedAtMs }, if: { kind: 'any' } };
+};
 
 /** Marks of markets that were written to, in order of slugs. */
 export const FRESH_MARKS: ShardedRange<null> & { readonly prefix: string } = { shards: MARKS, prefix: 'market/' };
 /** Marks of markets that must be rendered again, in order of slugs. */
-export const REFRESH_MARKS: ShardedRange<null> & { readonly prefix: string } = { shards: MARKS, prefix: 'refresh/' };
+export const REFRESH_MARKS: ShardedRange<{ missedAtMs: number } | null> & { readonly prefix: string } = {
+  shards: MARKS,
+  prefix: 'refresh/',
+};
 /** The marks of closed pages of one history. */
 export const historyMarksOf = (slug: string): KeyRange<null> => ({
   partition: shardBy(MARKS, slug),

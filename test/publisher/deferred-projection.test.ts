@@ -1,5 +1,5 @@
 /** A projection that cannot be planned: an alarm names it, and everything else is published. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { NO_PLAN, type Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -8,7 +8,7 @@ import { diesAfter, faultyStorage } from './faulty-storage.ts';
 import { createWorld, days, market, price, type World } from './world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd'];
-const LATER_MS = 120_000;
+const LATER_MS = 300_000;
 
 async function worldOf(): Promise<World> {
   const world = createWorld().with({ projections: new Set(['latest', 'recent', 'history-files']) });
@@ -95,11 +95,14 @@ async function worldWithNewPages(): Promise<World> {
   return world;
 }
 
-test.each(FAULTS)('what %s has missed by a fault in %s is in its files after the next generation', async (...fault) => {
+test.each(FAULTS)('what %s has missed by a fault in %s is in its files when it is tried again', async (...fault) => {
   const world = await worldWithNewPages();
   await world.ingest([price('b', 1, 999)], 'correct');
   expect((await publish(world.dependencies, withFault(...fault))).deferred).toHaveLength(1);
   await world.ingest(days('a', 24).slice(18));
+  // Until then, the alarm stays.
+  expect((await world.publish()).deferred).toHaveLength(1);
+  world.clock.nowMs += LATER_MS;
   expect(await world.publish()).toMatchObject({ deferred: [] });
   expect(await world.findings()).toEqual([]);
 });
@@ -113,6 +116,29 @@ test('files do not skip rows that were missed, even while a full generation has 
   expect(whole).toHaveLength(1 + 19);
 });
 
+// The files of histories have a budget of their own for each generation.
+const OF_FEEDS = FAULTS.filter(([name]) => name === 'feeds');
+
+test.each(OF_FEEDS)(
+  'markets that %s miss by a fault in %s are read again only after five minutes',
+  async (...fault) => {
+    const world = await worldWithNewPages();
+    const queries = vi.spyOn(world.ledger, 'query');
+    const readsOfMarkets = async () => {
+      queries.mockClear();
+      const dependencies = { ...world.dependencies, maxMarkedMarkets: 1 };
+      for (let rounds = 1; (await publish(dependencies, withFault(...fault))).isMoreDue; rounds++)
+        expect(rounds).toBeLessThan(5);
+      return queries.mock.calls.filter(([partition]) => partition.startsWith('market/')).length;
+    };
+    await readsOfMarkets();
+    expect(await readsOfMarkets()).toBe(0);
+    world.clock.nowMs += LATER_MS;
+    expect(await readsOfMarkets()).toBeGreaterThan(0);
+    expect(await readsOfMarkets()).toBe(0);
+  },
+);
+
 test('what was missed is made up after a crash at any write', async () => {
   const publishWith = async (world: World, at: number | 'all') => {
     const storage = faultyStorage(world.ledger, world.objects, at, at === 'all' ? ({ run }) => run() : diesAfter);
@@ -124,6 +150,8 @@ test('what was missed is made up after a crash at any write', async () => {
   for (const at of operations.flatMap(({ isWrite }, index) => (isWrite ? [index] : []))) {
     const world = await worldWithNewPages();
     await publishWith(world, at);
+    await world.publishAll();
+    world.clock.nowMs += LATER_MS;
     await world.publishAll();
     expect([at, await world.findings()]).toEqual([at, []]);
   }
