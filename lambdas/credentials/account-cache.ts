@@ -83,7 +83,8 @@ export function createAccountCache({ ledger, nowMs }: AccountCacheOptions): Acco
   return {
     async apiKey(keyId, maxAgeMs = CREDENTIAL_CACHE_SECONDS * 1000) {
       const cached = present.get(keyId) ?? absent.get(keyId);
-      if (cached !== undefined && nowMs() - cached.readAtMs < maxAgeMs) return cached.record;
+      // The clock may be set back.
+      if (cached !== undefined && Math.abs(nowMs() - cached.readAtMs) < maxAgeMs) return cached.record;
       return await (reading.get(keyId) ?? read(keyId));
     },
     forget(keyId) {

@@ -47,7 +47,7 @@ export interface IssuerKeysOptions extends Pick<Runtime, 'nowMs'> {
 export function createIssuerKeys({ jwksUri, fetchJwks, nowMs }: IssuerKeysOptions): IssuerKeys {
   let keys: ReadonlyMap<string, IssuerKey> = new Map();
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
-  let noFetchBeforeMs = Number.NEGATIVE_INFINITY;
+  let pausedAtMs = Number.NEGATIVE_INFINITY;
   let failure: unknown = null;
   let fetching: Promise<void> | null = null;
 
@@ -64,15 +64,18 @@ export function createIssuerKeys({ jwksUri, fetchJwks, nowMs }: IssuerKeysOption
   }
 
   function pause(): void {
-    noFetchBeforeMs = nowMs() + JWKS_RETRY_SECONDS * 1000;
+    pausedAtMs = nowMs();
   }
+
+  /** An absolute difference, because the clock may be set back. */
+  const isWithin = (atMs: number, seconds: number) => Math.abs(nowMs() - atMs) < seconds * 1000;
 
   return {
     async find(algorithm, keyId) {
       const name = nameOf(algorithm, keyId);
       const known = keys.get(name);
-      if (known !== undefined && nowMs() - fetchedAtMs < JWKS_REFRESH_SECONDS * 1000) return known;
-      const mayAsk = nowMs() >= noFetchBeforeMs;
+      if (known !== undefined && isWithin(fetchedAtMs, JWKS_REFRESH_SECONDS)) return known;
+      const mayAsk = !isWithin(pausedAtMs, JWKS_RETRY_SECONDS);
       if (mayAsk) {
         fetching ??= fetchKeys().finally(() => {
           fetching = null;

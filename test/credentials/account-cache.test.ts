@@ -27,6 +27,14 @@ describe('a change to a key takes effect within CREDENTIAL_CACHE_SECONDS', () =>
     expect(world.counts.reads).toBe(2);
   });
 
+  it('also if the clock is set back meanwhile', async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    expect(await isAccepted(world)).toBe(true);
+    await world.putKey(world.key.keyId, revoked);
+    world.clock.nowMs -= 3_600_000;
+    expect(await isAccepted(world)).toBe(false);
+  });
+
   it('counted from when the ledger was asked, not from when it answered', async () => {
     const world = await credentialWorld({ signingKeys: [] });
     world.storage.answerMs = 5000;

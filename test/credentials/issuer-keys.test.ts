@@ -75,6 +75,18 @@ describe("the issuer's keys", () => {
     expect(await outcome(world, one)).toBe(REFUSED);
   });
 
+  it('are fetched again, and new ones are found, after the clock was set back', async () => {
+    const world = await credentialWorld({ signingKeys: [one] });
+    expect(await outcome(world, one)).toBe(ACCEPTED);
+    expect(await outcome(world, two)).toBe(REFUSED);
+    world.issuer.jwks = jwksOf(two);
+    world.clock.nowMs -= JWKS_REFRESH_SECONDS * 1000;
+    const tokenOfTwo = signToken(two, headerOf(two), { ...goodClaims(), iat: START_SECONDS - 700 });
+    const { authenticator } = world;
+    expect(await authenticator.authenticate(`Bearer ${tokenOfTwo}`)).toHaveProperty('principal');
+    expect(await outcome(world, one)).toBe(REFUSED);
+  });
+
   it('are replaced even under the same id', async () => {
     const world = await credentialWorld({ signingKeys: [one] });
     expect(await outcome(world, one)).toBe(ACCEPTED);
