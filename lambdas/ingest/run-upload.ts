@@ -99,7 +99,7 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
         (await runBatch({ ...dependencies, ...(effects && { dryRunLedger: effects }) }, batch, { atEnd })) === 'later'
       )
         return 'later';
-      if (effects !== undefined) dryRun = { id: uploadId, parts: upload.partsDone + 1, effects };
+      if (effects !== undefined && !isLast) dryRun = { id: uploadId, parts: upload.partsDone + 1, effects };
     }
     return isLast ? await finish() : { more: touched };
   };
