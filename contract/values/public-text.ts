@@ -124,8 +124,11 @@ function percentDecoded(encoded: string): string {
 }
 
 function inFormKc(text: string): string {
-  return text.normalize('NFKC').replace(LIKE_A_DOT, '.');
+  return text.replace(MANY_MARKS, '$1').normalize('NFKC').replace(LIKE_A_DOT, '.');
 }
+
+/** More marks on one letter than any script has (UAX 15, section 13). To sort them takes a time that grows with their square. */
+const MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /**
  * Names the first content of a text that must never be public: a kind of {@link NEVER_PUBLIC}, or a parameter of a URL that

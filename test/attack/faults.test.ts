@@ -21,7 +21,11 @@ const ATTACKS: readonly [string, readonly unknown[]][] = [
   ['a thousand records that are no objects', many(1000, 0)],
   ['long names', many(100, Object.fromEntries(many(50, 0).map((_, at) => [`${'ü~/'.repeat(80)}${at}`, 0])))],
   ['a name of 80 KB that looks like the beginnings of tokens', [{ ...MARKET, name: 'eyJ-'.repeat(20_000) }]],
-  ['a URL of the same', [{ type: 'observation', sourceUrl: `https://a.example/${'eyJ-'.repeat(20_000)}` }]],
+  ['a letter with 200,000 marks', [{ ...MARKET, name: `a${'\u0301\u0323'.repeat(100_000)}` }]],
+  [
+    'a URL like the beginnings of tokens',
+    [{ type: 'observation', sourceUrl: `https://a.example/${'eyJ-'.repeat(20_000)}` }],
+  ],
   [
     'long texts that come back in details',
     many(1000, { type: 'observation', amountMinor: 1, currency: 'U'.repeat(900) }),
