@@ -3,12 +3,17 @@ import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findRevivedKeys, type KnownAccounts, readAccounts } from '../../lambdas/accounts/carry-over.ts';
+import { parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
+import { keyStateOf } from '../../lambdas/credentials/operator-key.ts';
 import { type KnownRemovals, readRemovals } from '../../lambdas/ingest/carry-takedowns.ts';
+import { putFileSync } from '../../storage/directory/durable-files.ts';
 import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
+import type { LedgerReader } from '../../storage/ports/ledger.ts';
 import { type LedgerCopy, openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
 import { SettingError } from '../service/start-error.ts';
+import { readSecretFile } from '../settings/secret-files.ts';
 import { ASIDE } from './put-back.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
@@ -18,13 +23,32 @@ export type LaterChanges = KnownAccounts & KnownRemovals;
 /** Call it when no process has the folder open. A ledger that cannot be read is left out. */
 export async function readLedgersAside(dataFolder: string): Promise<readonly LaterChanges[]> {
   const isInterrupted = existsSync(join(dataFolder, RESTORING_FILE));
-  const aside = isInterrupted ? (await readdir(dataFolder)).filter((name) => name.startsWith(ASIDE)) : [];
+  const aside = isInterrupted ? await foldersAside(dataFolder) : [];
   const known: LaterChanges[] = [];
   for (const folder of ['', ...aside]) {
     const changes = await readOne(join(dataFolder, folder, LEDGER_FILE));
     if (changes !== null) known.push(changes);
   }
   return known;
+}
+
+/** Newest first. */
+async function foldersAside(dataFolder: string): Promise<readonly string[]> {
+  return (await readdir(dataFolder))
+    .filter((name) => name.startsWith(ASIDE))
+    .sort()
+    .reverse();
+}
+
+/** If the operator's key was rotated after the backup, the key in the backup's file is void. The one that was moved aside is not. */
+export async function takeOperatorKeyOver(ledger: LedgerReader, dataFolder: string, nowMs: number): Promise<void> {
+  for (const folder of await foldersAside(dataFolder)) {
+    const text = readSecretFile(join(dataFolder, folder), 'operator-key');
+    const key = parseApiKey(text ?? '');
+    if (key === null || (await keyStateOf(ledger, key, nowMs)) !== 'valid') continue;
+    putFileSync(join(dataFolder, 'operator-key'), `${text}\n`);
+    return;
+  }
 }
 
 const UNREADABLE = [StorageCorrupt, StorageUnavailable, FormatTooNew, FormatTooOld];

@@ -6,7 +6,7 @@
  * server starts on a partly restored folder, and files are only renamed. After an interruption the next attempt starts again,
  * and moves aside all files that it finds.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
@@ -15,6 +15,7 @@ import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
 import { StartError, unusable, withFolder } from '../service/start-error.ts';
 import { checkFolderIsPrivate } from '../settings/private-files.ts';
+import { SECRET_FILES } from '../settings/secret-files.ts';
 import { type CopyStep, checkRoom, copyDurably, isSame, writeDurably } from './copied-files.ts';
 import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
@@ -40,13 +41,18 @@ export interface ReplaceOptions {
  * Changes nothing.
  *
  * @param replace whether an existing ledger may be moved aside
- * @throws StartError if the folder is in use, or holds a ledger without `replace`
+ * @throws StartError if the folder is in use, or, without `replace`, holds a ledger or files of others
  */
 export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
   withFolder(dataFolder, () => {
     if (!existsSync(dataFolder)) return;
     checkFolderIsPrivate(dataFolder);
-    if (!existsSync(join(dataFolder, LEDGER_FILE))) return;
+    if (!existsSync(join(dataFolder, LEDGER_FILE))) {
+      if (replace || isKnownOrEmpty(readdirSync(dataFolder))) return;
+      throw new StartError(
+        `${dataFolder} holds files that are not of Tidemark: choose an empty folder by --data, or repeat with --replace, which moves them aside.`,
+      );
+    }
     if (!replace && !existsSync(join(dataFolder, RESTORING_FILE))) {
       throw new StartError(
         `${dataFolder} holds a ledger: repeat with --replace, which moves it aside, or choose another folder by --data.`,
@@ -54,6 +60,11 @@ export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
     }
     checkNotInUse(dataFolder);
   });
+}
+
+function isKnownOrEmpty(names: readonly string[]): boolean {
+  const known: readonly string[] = [...OBJECTS, ...SECRET_FILES, STAGE, RESTORING_FILE];
+  return names.every((name) => name === 'lost+found') || names.some((name) => known.includes(name));
 }
 
 /**

@@ -20,7 +20,7 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { leaveLastBackup } from '../backup/last-backup.ts';
-import { checkNoKeyIsRevived, readLedgersAside } from '../backup/ledgers-aside.ts';
+import { checkNoKeyIsRevived, readLedgersAside, takeOperatorKeyOver } from '../backup/ledgers-aside.ts';
 import { checkMayBeReplaced, copyBackup, finishRestore, replaceFiles } from '../backup/put-back.ts';
 import { checkBackup, checkIsOfSameLog, chooseBackup } from '../backup/read-backup.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
@@ -83,6 +83,7 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
     // Done while the folder is marked: nothing can be published or served yet with a key that must stay revoked.
     const dependencies = { ...storage, newId: systemRuntime.newId };
     const accounts = await settleAccounts(dependencies, command.keys, aside);
+    await takeOperatorKeyOver(storage.ledger, dataFolder, nowMs);
     const { repaired } = await restore(storage);
     const takedowns = await carryTakedownsOver(dependencies, aside);
     const { size: logSize = null } = (await storage.ledger.get(HEAD_KEY))?.value.log ?? {};

@@ -110,6 +110,14 @@ describe('npm run restore', () => {
     expect(await readdir(folder)).toEqual(before);
     expect(await run('restore', join(await temporaryFolder(), 'new'), dir)).toMatchObject({ code: 0 });
   });
+
+  test('moves no files of others aside, such as a home that --data names by mistake', async () => {
+    const [dir, home] = [await temporaryFolder(), await temporaryFolder()];
+    await backUp({ TIDEMARK_DATA: folder }, { dir, keep: 1, verify: false, progress: () => {} });
+    await writeFile(join(home, 'thesis.txt'), 'Chapter 1');
+    expect(await run('restore', home, dir)).toMatchObject({ code: 1, output: '' });
+    expect(await readdir(home)).toEqual(['thesis.txt']);
+  });
 });
 
 describe('npm run repair', () => {

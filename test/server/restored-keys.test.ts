@@ -105,6 +105,16 @@ describe('with the ledger of before', () => {
     expect(await accepted()).toEqual(CARRIED_OVER);
   });
 
+  test('if the key of the operator was rotated since, its file has the new one', async () => {
+    await served(data, async (_, url) => {
+      const id = operator.split('_')[2];
+      const { json } = await at(url, operator).send('POST', `/api-keys/${id}/rotation`, { overlapSeconds: 0 });
+      await writeFile(join(data, 'operator-key'), `${json.key}\n`);
+    });
+    expect(await restore('--replace')).toMatchObject({ code: 0 });
+    expect((await accepted()).keys).toEqual(CARRIED_OVER.keys.filter((name) => name !== 'operator'));
+  });
+
   test('with --keep-keys all keys of the backup work again, but those of the erased account', async () => {
     expect(await restore('--replace', '--keep-keys')).toMatchObject({ code: 0 });
     const { keys: valid, contact } = await accepted();
