@@ -53,12 +53,19 @@ const REMEDIES: Readonly<Record<string, string>> = {
   UnrecognizedClientException: CREDENTIALS,
   ExpiredTokenException: CREDENTIALS,
   InvalidSignatureException: CREDENTIALS,
-  ValidationException: 'give the table the keys of the data stack; if it has them, report a bug of Tidemark',
 };
 
-/** Turns the SDK's error, after the SDK's own retries, into the port's error. */
-export function storageUnavailable(error: unknown, tableName: string): StorageUnavailable {
+export const INVALID = 'give the table the keys of the data stack; if it has them, report a bug of Tidemark';
+
+/**
+ * Turns the SDK's error, after the SDK's own retries, into the port's error. A `RangeError`: the request breaks a rule that only
+ * DynamoDB knows, so no retry would help.
+ */
+export function portError(error: unknown, tableName: string): StorageUnavailable | RangeError {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
+  if (name === 'ValidationException') {
+    return new RangeError(`the table ${tableName} refuses the request (${message}): ${INVALID}`, { cause: error });
+  }
   const remedy = REMEDIES[name] ?? 'try again later';
   return new StorageUnavailable(`the table ${tableName} cannot be used (${name}: ${message}): ${remedy}`, {
     cause: error,

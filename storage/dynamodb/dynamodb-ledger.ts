@@ -33,10 +33,11 @@ import {
 import { createDynamoDbClient } from './dynamodb-client.ts';
 import {
   DynamoDbContention,
+  INVALID,
   PROCESS_TIME,
+  portError,
   type RetryTime,
   retryContention,
-  storageUnavailable,
 } from './dynamodb-failures.ts';
 import { type Attributes, isRefusedByItem, keyAttributes, readItem, transactItem } from './dynamodb-items.ts';
 
@@ -63,7 +64,7 @@ export function openDynamoDbLedger({
   time = PROCESS_TIME,
 }: DynamoDbLedgerOptions): Ledger {
   const unavailable = (error: unknown): never => {
-    throw storageUnavailable(error, tableName);
+    throw portError(error, tableName);
   };
 
   return {
@@ -141,6 +142,8 @@ function resultOfCancelled(
   if (refusals.some(({ found }) => found?.attemptId === attemptId)) return { committed: true };
   for (const { Code = 'None', Message } of reasons) {
     if (CONTENTION_CODES.includes(Code)) throw new DynamoDbContention(Code, { cause: error });
+    if (Code === 'ValidationError')
+      throw new RangeError(`DynamoDB refuses a change (${Message}): ${INVALID}`, { cause: error });
     if (Code !== 'None' && Code !== 'ConditionalCheckFailed') {
       throw new StorageUnavailable(`DynamoDB refused a transaction (${Code}: ${Message})`, { cause: error });
     }

@@ -191,7 +191,7 @@ describe('a cancelled transaction', () => {
     expect(inputs()).toHaveLength(3);
   });
 
-  it.each(['ValidationError', 'ItemCollectionSizeLimitExceeded', 'SomethingNew'])(
+  it.each(['ItemCollectionSizeLimitExceeded', 'SomethingNew'])(
     'is unavailable, without another try, when its reason is %s',
     async (Code) => {
       stub.on(TransactWriteItemsCommand).rejects(cancelled([{ Code, Message: 'why' }, NONE, NONE]));
@@ -199,6 +199,15 @@ describe('a cancelled transaction', () => {
       expect(inputs()).toHaveLength(1);
     },
   );
+
+  it.each([
+    ['as a whole', named('ValidationException')],
+    ['for one of its changes', cancelled([NONE, { Code: 'ValidationError', Message: 'too large' }, NONE])],
+  ])('that is not valid %s gives a RangeError, because no later try can succeed', async (_, error) => {
+    stub.on(TransactWriteItemsCommand).rejects(error);
+    await expect(transact(...changes)).rejects.toBeInstanceOf(RangeError);
+    expect(inputs()).toHaveLength(1);
+  });
 
   it('is corrupt if a count finds an item that is not a counter', async () => {
     stub.on(TransactWriteItemsCommand).rejects(cancelled([refused(STORED)]));
@@ -247,7 +256,6 @@ describe('other failures', () => {
     'TimeoutError',
     'TransactionInProgressException',
     'UnrecognizedClientException',
-    'ValidationException',
   ];
 
   // The SDK has tried again before, under the same token. We would do so under another one, and a write whose answer
