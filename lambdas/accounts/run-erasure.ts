@@ -4,7 +4,7 @@
  */
 import { ERASED } from '../../contract/values/erased.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { replaced } from '../../storage/ports/changes.ts';
+import { dropped, put, replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
 import { type KeyRange, queryPages } from '../../storage/ports/paging.ts';
 import {
@@ -67,7 +67,7 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
   await eraseVerifications(dependencies, subject);
   await untilCommitted(dependencies, async () => {
     const item = await ledger.get(erasureKey(id));
-    const workDone: Change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } };
+    const workDone = dropped(workKey(id));
     if (item === null || item.value.finishedAt !== null) return [workDone];
     return [replaced(item, { ...item.value, finishedAt: new Date(nowMs()).toISOString() }), workDone];
   });
@@ -109,16 +109,16 @@ async function eraseEntitlements(dependencies: ErasureDependencies, subject: str
  */
 async function eraseClaims(dependencies: ErasureDependencies, subject: string, erasure: string): Promise<void> {
   const { ledger, nowMs, newId } = dependencies;
-  for await (const { partition, sort } of itemsOf(ledger, claimsOfSubject(subject))) {
-    const unlisted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
+  for await (const listed of itemsOf(ledger, claimsOfSubject(subject))) {
+    const unlisted = dropped(listed);
     await untilCommitted(dependencies, async () => {
-      const claim = await ledger.get(claimKey(sort));
+      const claim = await ledger.get(claimKey(listed.sort));
       if (claim === null) return [unlisted];
       const slug = represents(claim);
       const market = slug === null ? null : await ledger.get(marketKey(slug));
       const now = new Date(nowMs()).toISOString();
       const ofMarket = market === null ? [] : withoutRepresentation(claim, market, now);
-      const targets = [claimTarget(sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
+      const targets = [claimTarget(listed.sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
       const audits = serviceAudits(ACTION, targets, { newId, at: now, requestId: erasure });
       return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits];
     });
@@ -132,17 +132,14 @@ async function eraseVerifications(dependencies: ErasureDependencies, subject: st
     if (before.subjectOwner !== subject) continue;
     const value: VerificationValue = { ...before, note: null, found: null, subjectOwner: ERASED };
     // No other writer changes a verification, so no condition is needed.
-    const copies = verificationKeys(value).map((key): Change => {
-      return { kind: 'put', key, revision: item.revision, value, if: { kind: 'any' } };
-    });
+    const copies = verificationKeys(value).map((key) => put(key, item.revision, value));
     await untilCommitted(dependencies, async () => copies);
   }
 }
 
 async function deleteAll(dependencies: ErasureDependencies, range: KeyRange<unknown>): Promise<void> {
-  for await (const { partition, sort } of itemsOf(dependencies.ledger, range)) {
-    const deleted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
-    await untilCommitted(dependencies, async () => [deleted]);
+  for await (const item of itemsOf(dependencies.ledger, range)) {
+    await untilCommitted(dependencies, async () => [dropped(item)]);
   }
 }
 

@@ -1,7 +1,7 @@
 /** A batch in the ledger: stored unchanged, and read back. */
 
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { created, type Versioned } from '../../storage/ports/changes.ts';
+import { created, put, type Versioned } from '../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
@@ -39,9 +39,7 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
     batch,
     changes: [
       created(batchKey(batch.id), batch),
-      ...parts.map((value, index): PutChange => {
-        return { kind: 'put', key: rawPartKey(batch.id, index), revision: 0, value, if: { kind: 'any' } };
-      }),
+      ...parts.map((value, index) => put(rawPartKey(batch.id, index), 0, value)),
     ],
   };
 }

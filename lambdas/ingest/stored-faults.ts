@@ -1,5 +1,6 @@
 /** Faults as items of the ledger. Their size is bounded, so that a report can always be stored and sent. */
 import { BATCH_FAILED } from '../../contract/ingest/ingest-records.ts';
+import { put } from '../../storage/ports/changes.ts';
 import type { LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { type FaultsValue, faultsKey, faultsOfBatch } from '../../storage/records/batches.ts';
@@ -66,14 +67,8 @@ export function faultChanges(
     parts.at(-1)?.push(stored);
     bytes += own;
   }
-  return parts.map((value, index) => ({
-    kind: 'put',
-    key: faultsKey(batch.id, source, first + index),
-    revision: 0,
-    value,
-    // The checkpoint or the strand protects this: the same transaction writes its next revision.
-    if: { kind: 'any' },
-  }));
+  // The checkpoint or the strand protects these: the same transaction writes its next revision.
+  return parts.map((value, index) => put(faultsKey(batch.id, source, first + index), 0, value));
 }
 
 export async function readFaults(ledger: LedgerReader, batchId: string): Promise<readonly StoredFault[]> {

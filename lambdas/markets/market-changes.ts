@@ -1,6 +1,6 @@
 /** The changes of a decision besides observations: the market's record, and the items that lead to it. Pure. */
 import { laterInstant } from '../../contract/values/instants.ts';
-import { replaced } from '../../storage/ports/changes.ts';
+import { dropped, put, replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
 import { nextEffectiveAt } from '../../storage/records/announced-values.ts';
 import {
@@ -27,22 +27,18 @@ export interface ChangedMarket {
   readonly effectiveAtBefore: string | null;
 }
 
-const ANY = { kind: 'any' } as const;
-
 /** The record comes first. All others have its revision, so that readers can recognise which items belong together. */
 export function marketChanges(
   slug: string,
   { before, revision, value, rewrittenFrom, effectiveAtBefore }: ChangedMarket,
 ): readonly [PutChange<MarketRecordValue>, ...Change[]] {
-  const put = (key: PutChange['key']): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY });
-  const changes: Change[] = [put(marketMarkKey(slug))];
-  if (rewrittenFrom !== null) changes.push(put(historyMarkKey(slug, rewrittenFrom)));
-  if (before === null) changes.push(put(marketIndexKey(slug)));
+  const changes: Change[] = [put(marketMarkKey(slug), revision, null)];
+  if (rewrittenFrom !== null) changes.push(put(historyMarkKey(slug, rewrittenFrom), revision, null));
+  if (before === null) changes.push(put(marketIndexKey(slug), revision, null));
   const effectiveAt = nextEffectiveAt(value);
   if (effectiveAt !== effectiveAtBefore) {
-    if (effectiveAtBefore !== null)
-      changes.push({ kind: 'delete', key: announcedMarketKey(effectiveAtBefore, slug), if: ANY });
-    if (effectiveAt !== null) changes.push(put(announcedMarketKey(effectiveAt, slug)));
+    if (effectiveAtBefore !== null) changes.push(dropped(announcedMarketKey(effectiveAtBefore, slug)));
+    if (effectiveAt !== null) changes.push(put(announcedMarketKey(effectiveAt, slug), revision, null));
   }
   const condition = before === null ? { kind: 'absent' as const } : { kind: 'revision-is' as const, revision: before };
   return [{ kind: 'put', key: marketKey(slug), revision, value, if: condition }, ...changes];
@@ -60,6 +56,6 @@ export function changedMarket(
   at: string,
 ): readonly Change[] {
   const updatedAt = laterInstant(at, market.value.updatedAt);
-  const mark = { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: ANY } as const;
+  const mark = put(marketMarkKey(slug), market.revision + 1, null);
   return [replaced(market, { ...market.value, ...changed, updatedAt }), mark];
 }

@@ -2,8 +2,8 @@
 
 import type { ObservationRecord } from '../../contract/ingest/ingest-records.ts';
 import type { Claim, ClaimAssertion } from '../../contract/operations/accounts/claims.ts';
-import { created, replaced } from '../../storage/ports/changes.ts';
-import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ports/ledger.ts';
+import { created, dropped, put, replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ports/ledger.ts';
 import { type ClaimValue, claimInStateKey, claimKey, claimOfSubjectKey } from '../../storage/records/review.ts';
 import type { OperationRequest } from '../pipeline/handler.ts';
 
@@ -49,7 +49,8 @@ export function correctionOf({ corrected, ...assertion }: Correction, sourceLabe
 /** Writes a new claim, with its entries in the lists. */
 export function createdClaim(value: ClaimValue): readonly Change[] {
   const { id, subject, state } = value;
-  return [created(claimKey(id), value, 1), listed(claimOfSubjectKey(subject, id)), listed(claimInStateKey(state, id))];
+  const lists = [claimOfSubjectKey(subject, id), claimInStateKey(state, id)];
+  return [created(claimKey(id), value, 1), ...lists.map((key) => put(key, 0, null))];
 }
 
 /** The fields of a claim that an action changes. */
@@ -64,13 +65,11 @@ export function changedClaim(claim: Item<ClaimValue>, patch: ClaimPatch, updated
   const changes: Change[] = [replaced(claim, value)];
   if (value.state !== before.state) {
     // The condition on the claim's revision also protects this deletion: every move between queues changes the claim.
-    changes.push({ kind: 'delete', key: claimInStateKey(before.state, value.id), if: { kind: 'any' } });
-    changes.push(listed(claimInStateKey(value.state, value.id)));
+    changes.push(
+      dropped(claimInStateKey(before.state, value.id)),
+      put(claimInStateKey(value.state, value.id), 0, null),
+    );
   }
   const response = { body: toClaimResource({ revision, value }), revision };
   return { target: claimTarget(value.id), changes, response } as const;
-}
-
-function listed(key: ItemKey<null>): Change {
-  return { kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } };
 }

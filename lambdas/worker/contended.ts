@@ -4,6 +4,7 @@
  */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
+import { dropped } from '../../storage/ports/changes.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ports/ledger.ts';
 import { describeKey } from '../../storage/ports/ledger-rules.ts';
@@ -48,8 +49,8 @@ export async function missingItem(
   work?: ItemKey<WorkValue>,
 ): Promise<never> {
   const check = { kind: 'check', key: { partition, sort }, if: { kind: 'absent' } } as const;
-  const end = work === undefined ? [] : [{ kind: 'delete', key: work, if: { kind: 'any' } } as const];
-  const { committed } = await ledger.transact([check, ...end], { attemptId: newAttemptId() });
+  const changes = work === undefined ? [check] : [check, dropped(work)];
+  const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
   throw committed
     ? new StorageCorrupt(`${partition}, ${sort} is missing`)
     : new Contended(`${partition}, ${sort} was not visible yet`);

@@ -7,6 +7,7 @@
  */
 import pMap from 'p-map';
 import type { Runtime } from '../../storage/aws/runtime.ts';
+import { dropped } from '../../storage/ports/changes.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
@@ -115,8 +116,7 @@ async function nextStep(ledger: Ledger, item: Item<null>, now: string): Promise<
     if (nextEffectiveAt({ announced: values }) === at) return null;
     if ((await ledger.get(announcedMarketKey(at, slug))) === null) return null;
     // The item is left over from a removal or a restored copy.
-    const ended = { kind: 'delete', key: announcedMarketKey(at, slug), if: { kind: 'any' } } as const;
-    return { effective: 0, changes: [unchangedMarket(slug, market), ended] };
+    return { effective: 0, changes: [unchangedMarket(slug, market), dropped(announcedMarketKey(at, slug))] };
   }
   const versions = await readAnnounced(ledger, slug, due);
   const known = versions.map(({ value, revision }, index): [string, KnownObservation] => {

@@ -1,7 +1,7 @@
 /** Sets refresh marks, one transaction at a time. Then the publication that asked for them starts to wait for a generation. */
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { replaced } from '../../storage/ports/changes.ts';
+import { put, replaced } from '../../storage/ports/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { readPage } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
@@ -61,6 +61,5 @@ async function slugsAfter(
 function end({ partition, sort, revision, value: { publication } }: WorkOf<'refresh'>): readonly Change[] {
   const done: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'revision-is', revision } };
   if (publication === null) return [done];
-  const key = awaitingGenerationKey(`publication/${publication}`);
-  return [done, { kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } }];
+  return [done, put(awaitingGenerationKey(`publication/${publication}`), 0, null)];
 }

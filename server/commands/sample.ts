@@ -10,7 +10,7 @@ import { ingestBatch } from '../../lambdas/ingest/ingest-batch.ts';
 import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import type { MappedRecord } from '../../mapping/declared/mapped-rows.ts';
 import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
-import { removed } from '../../storage/ports/changes.ts';
+import { put, removed } from '../../storage/ports/changes.ts';
 import { readAll, readPage } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { digestedUlid } from '../../storage/ports/ulid.ts';
@@ -110,7 +110,7 @@ async function ingestFile(
     await setImmediate();
   }
   const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, name };
-  await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
+  await ledger.transact([put(key, 0, value)], { attemptId: newAttemptId() });
   return total.accepted + total.unchanged;
 }
 

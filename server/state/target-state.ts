@@ -23,6 +23,7 @@ import { Readable } from 'node:stream';
 import type { TarSource } from 'modern-tar/fs';
 import { type PackedPrefix, packedMetadata } from '../../publisher/kernel/files/packed-object.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { put } from '../../storage/ports/changes.ts';
 import { checkIsKnown } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
@@ -243,7 +244,7 @@ async function savedOf(ledger: Pick<Ledger, 'get'>): Promise<SavedValue> {
 
 async function putSaved(ledger: Ledger, value: SavedValue): Promise<void> {
   const attemptId = systemRuntime.newAttemptId();
-  await ledger.transact([{ kind: 'put', key: SAVED_KEY, revision: 0, value, if: { kind: 'any' } }], { attemptId });
+  await ledger.transact([put(SAVED_KEY, 0, value)], { attemptId });
 }
 
 async function generationOf(ledger: Pick<Ledger, 'get'>): Promise<number> {

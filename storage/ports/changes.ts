@@ -1,6 +1,6 @@
 /** The changes of most writes, and the items that result from them. */
 import type { Json } from '../../contract/values/canonical-json.ts';
-import type { Change, DeleteChange, Item, ItemKey, PutChange } from './ledger.ts';
+import type { DeleteChange, Item, ItemKey, PutChange } from './ledger.ts';
 
 /** Creates an item: the change is refused if the item exists. `revision` is 0 for records without revisions. */
 export function created<Value = Json>(key: ItemKey<Value>, value: NoInfer<Value>, revision = 0): PutChange<Value> {
@@ -17,7 +17,11 @@ export function replaced<Value>(
 }
 
 /** Writes an item, whatever it holds, and whether it exists. */
-export function put<Value extends Json>(key: ItemKey<Value>, revision: number, value: NoInfer<Value>): Change {
+export function put<Value extends Json>(
+  key: ItemKey<Value>,
+  revision: number,
+  value: NoInfer<Value>,
+): PutChange<Value> {
   return { kind: 'put', key, revision, value, if: { kind: 'any' } };
 }
 
