@@ -25,7 +25,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 507 * KILOBYTE,
   worker: 442 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
-  sources: 486 * KILOBYTE,
+  sources: 487 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 768 * KILOBYTE,
   // The checks of an index of parts, and of its generation, are a kilobyte.
