@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { counted } from '../../server/terminal/words.ts';
 import { readCommandLine, refuseArguments } from '../run/command-line.ts';
 import { benchAws } from './aws/aws.ts';
 import { benchScale } from './aws/scale.ts';
@@ -18,14 +19,14 @@ const DOCS = join(import.meta.dirname, '../../docs');
 
 /** The benchmarks, with the titles of their sections in docs/benchmarks.md, or with the document whose tables they write. */
 const BENCHMARKS: {
-  readonly [name: string]: { readonly run: Benchmark } & (
+  readonly [name: string]: { readonly run: Benchmark; readonly fullRounds?: number } & (
     | { readonly title: string; readonly tables?: never }
     | { readonly tables: string }
   );
 } = {
   read: { title: 'Reading', run: benchRead },
   write: { title: 'Writing', run: benchWrite },
-  publish: { title: 'Publishing', run: benchPublish },
+  publish: { title: 'Publishing', run: benchPublish, fullRounds: 1 },
   ingest: { title: 'Ingest', run: benchIngest },
   memory: { title: 'Memory', run: benchMemory },
   scale: { tables: 'scale.md', run: benchScale },
@@ -53,8 +54,9 @@ async function main(): Promise<void> {
   for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHMARKS)) await run(name, options, write);
 }
 
-async function run(name: string, options: BenchOptions, write: boolean): Promise<void> {
+async function run(name: string, { rounds, ...asked }: BenchOptions, write: boolean): Promise<void> {
   const benchmark = BENCHMARKS[name] as (typeof BENCHMARKS)[string];
+  const options = { ...asked, rounds: (asked.full && benchmark.fullRounds) || rounds };
   const [load = 0] = loadavg();
   const startedAtMs = performance.now();
   console.log(`${name}\n`);
@@ -66,7 +68,7 @@ async function run(name: string, options: BenchOptions, write: boolean): Promise
   const before = readFileSync(file, 'utf8');
   if (benchmark.tables !== undefined) return writeFileSync(file, withTables(before, text.match(TABLES) ?? []));
   const day = new Date().toISOString().slice(0, 10);
-  const how = `${options.rounds} rounds, ${seconds} s in all, load average before: ${number(load, 1)}`;
+  const how = `${counted(options.rounds, 'round')}, ${seconds} s in all, load average before: ${number(load, 1)}`;
   const section = `## ${benchmark.title}\n\n\`${name}\`, ${day}: ${how}.\n${machine(options.workspace)}.\n\n${text}\n`;
   writeFileSync(
     file,

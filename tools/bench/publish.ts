@@ -25,7 +25,7 @@ export async function benchPublish({ quick, full, rounds, workspace }: BenchOpti
   ledger.close();
   const published: PublishReport[] = [];
   let files = 0;
-  const { tidemark, floor } = await interleave(full ? 1 : rounds, {
+  const { tidemark, floor } = await interleave(rounds, {
     tidemark: async () => {
       const copy = join(workspace.folder('data'), 'ledger.sqlite');
       copyFileSync(original, copy);
