@@ -15,8 +15,8 @@ const UNKNOWN_WORDS: Readonly<Record<UnknownReason, string>> = {
 /** The reason for the null of a market for whose price nobody has looked: it has other metrics, or no observation at all. */
 export const NOT_OBSERVED = 'not-observed';
 
-/** The text for a market without an observation. */
-export const NO_PRICE = 'no price recorded';
+/** The text for a market without an observation, and for one that has only announced values. */
+export const NO_PRICE = 'no price yet';
 
 const RETRACTION_WORDS: Readonly<Record<RetractionKind, string>> = {
   mistake: 'it was recorded by mistake',

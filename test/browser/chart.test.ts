@@ -62,6 +62,16 @@ describe('the chart', () => {
     expect(await page.getByLabel('Scale').inputValue()).toBe('index');
   });
 
+  it('is named by the days that it shows', async () => {
+    const { page } = await openMarket('wheat-eur');
+    const daysOf = async () => (await chartOf(page).getAttribute('aria-label'))?.split(', ').at(-1);
+    const whole = await daysOf();
+    for (const _ of [1, 2, 3]) await page.getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(daysOf).not.toBe(whole);
+    await page.getByRole('button', { name: 'All: Whole history' }).click();
+    await expect.poll(daysOf).toBe(whole);
+  });
+
   it('has days on the axis of two days, and no hours', async () => {
     const { page } = await openMarket('hostile-usd');
     const ticks = (await seenAs('SVG', page)).text.match(/>\d\d? [A-Z][a-z]{2}<|>\d\d:\d\d</g);

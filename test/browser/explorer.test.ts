@@ -253,7 +253,7 @@ it('says of a price that it is unknown and why, late, disputed; cuts long names;
   expect(await texts('unknown')).toEqual(
     expect.arrayContaining(['unknown', 'withheld, by its source or by this service']),
   );
-  expect(await texts('never')).toEqual(expect.arrayContaining(['unknown', 'no price recorded', '–']));
+  expect(await texts('never')).toEqual(expect.arrayContaining(['unknown', 'no price yet', '–']));
   expect((await texts('late')).join(' ')).toMatch(/disputed late since 2 Oct( \d{4})? provisional A source$/);
   expect((await texts('html'))[0]).toBe('<img src=x onerror=alert(1)>');
 });

@@ -287,7 +287,7 @@ describe('other states', () => {
     await page.goto('/market/index.html?slug=no-such-market');
     await page.getByRole('heading', { name: 'There is no such market' }).waitFor();
     await page.goto('/markets/empty-usd');
-    await page.getByText('no price recorded').waitFor();
+    await page.getByText('no price yet').waitFor();
     await page.getByText('There is no observation yet.').waitFor();
     const removal = { code: 'market-removed', reason: '<b>Merged</b>', replacedBy: 'gold-usd' };
     await page.route('**/api/v1/markets/silver-usd.json', (route) =>

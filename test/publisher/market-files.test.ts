@@ -41,7 +41,7 @@ test('an unknown value names its reason', async () => {
   const reason = 'the source published no value';
   expect(await world.text(BADGE[0])).toContain(`<title>Market a: unknown (${reason}, 7 Jan 2026)</title>`);
   expect(await world.text(EMBED[0])).toContain(`<b>unknown</b> <small>${reason}</small>`);
-  expect(await world.text('/badges/b.svg')).toContain('<title>Market b: unknown (no price recorded)</title>');
+  expect(await world.text('/badges/b.svg')).toContain('<title>Market b: unknown (no price yet)</title>');
   expect(await world.findings()).toEqual([]);
 });
 

@@ -50,7 +50,7 @@ test('a page has price, change, day, source and the last ten prices in it, and n
     '<script type="module" src="../assets/market.js">',
   ]);
   expect(Buffer.byteLength(text)).toBeLessThan(7_000);
-  expect(await pageOf(world, 'b')).toContain('<p class="market-price unknown">no price recorded</p>');
+  expect(await pageOf(world, 'b')).toContain('<p class="market-price unknown">no price yet</p>');
   expect(await world.findings()).toEqual([]);
 });
 

@@ -68,7 +68,7 @@ describe('a price', () => {
       null,
       ['withheld, by its source or by this service'],
     ],
-    ['may never have been observed', { ...unknown, observedAt: null }, null, ['no price recorded']],
+    ['may never have been observed', { ...unknown, observedAt: null }, null, ['no price yet']],
   ])('%s', (_, fields, digits, below) => {
     expect(priceWords(entry(fields))).toEqual({ digits, value: digits?.replaceAll(',', '') ?? null, below });
   });

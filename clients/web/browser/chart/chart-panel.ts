@@ -114,7 +114,7 @@ export class ChartPanel {
 
   show(content: ChartContent): void {
     this.#content = content;
-    const { data, marketName } = content;
+    const { data } = content;
     this.#controls.show({ ...content, scale: data.scale });
     this.#showLegend();
     this.root.toggleAttribute('data-empty', data.seconds.length === 0);
@@ -123,10 +123,6 @@ export class ChartPanel {
     if (this.#notes.textContent !== notes) this.#notes.textContent = notes;
     this.#showCredits();
     this.#showRange();
-    const [first, last] = [data.seconds[0], data.seconds.at(-1)];
-    const span = first === undefined || last === undefined ? '' : `, ${dayOfSecond(first)} to ${dayOfSecond(last)}`;
-    const points = many(data.seconds.length, 'moment');
-    this.#host.setAttribute('aria-label', `Chart of ${data.title.toLowerCase()} of ${marketName}: ${points}${span}`);
     this.#hoverPlace(null);
   }
 
@@ -220,6 +216,12 @@ ${this.#live}</section>`;
       max: Math.min(range.max, Math.max(last, range.min) + 1),
     };
     this.#controls.showRange(asked, shown);
+    const inside = data.seconds.filter((second) => second >= range.min && second <= range.max);
+    const [from, to] = [inside[0], inside.at(-1)];
+    const span = from === undefined || to === undefined ? '' : `, ${dayOfSecond(from)} to ${dayOfSecond(to)}`;
+    const { marketName } = this.#content as ChartContent;
+    const label = `Chart of ${data.title.toLowerCase()} of ${marketName}: ${many(inside.length, 'moment')}${span}`;
+    this.#host.setAttribute('aria-label', label);
     return shown;
   }
 
