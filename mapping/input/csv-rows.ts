@@ -85,12 +85,15 @@ export async function* parseCsvRows(
   delimiter: string,
 ): AsyncGenerator<readonly ParsedRow[]> {
   let rows: ParsedRow[] = [];
+  /** Characters since the last row. The parser's own limit counts no delimiters, and a row of these alone would fill the memory. */
+  let unfinished = 0;
   const parser = parse({
     bom: true,
     delimiter,
     max_record_size: MAX_ROW_CHARACTERS,
     on_record: (fields: string[], { lines }) => {
       rows.push({ endLine: lines, fields });
+      unfinished = 0;
       return null;
     },
     // Tried in this order, because a file may mix line ends.
@@ -115,8 +118,10 @@ export async function* parseCsvRows(
       const cut = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
       const piece = whole.slice(0, cut);
       carried = whole.slice(cut);
+      unfinished += piece.length;
       await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
       yield take();
+      if (unfinished > MAX_ROW_CHARACTERS) failure ??= new CsvError('CSV_MAX_RECORD_SIZE', 'the row is too long');
       if (failure !== null) throw failure;
     }
     await new Promise<void>((resolve) => parser.end(() => resolve()));

@@ -311,6 +311,16 @@ describe('files', () => {
     expect(new Set(reasons.map((reason) => reason?.kind === 'refusal' && reason.detail)).size).toBe(rows.length);
   });
 
+  test('a row without an end is refused after a million characters, even if it has only delimiters', async () => {
+    let pieces = 0;
+    function* file() {
+      yield `${HEADER}\n${TEA}\n`;
+      for (; pieces < 1_000; pieces++) yield ','.repeat(10_000);
+    }
+    expect((await map(file())).at(-1)).toMatchObject({ kind: 'refusal', line: 3, code: 'record.invalid' });
+    expect(pieces).toBeLessThan(110);
+  });
+
   test('names of columns are told apart by characters that nobody sees', async () => {
     const [refusal] = await map(
       `${HEADER.replace('price', 'pri\u200Bce').replace('day,', 'day,x\u00A0y,\u{E0001},')}\n`,
