@@ -97,6 +97,17 @@ test('there are enough operations to be disturbed', () => {
   );
 });
 
+test('after a failure of storage, any process continues the run within some minutes', async () => {
+  const world = await undisturbed();
+  const put = async () => {
+    throw new StorageUnavailable('injected');
+  };
+  await world.round({ owner: 'a function', uploads: { ...world.ports.uploads, put } });
+  world.api.nowMs += 2 * 60_000;
+  await world.settle();
+  expect(await world.runs()).toMatchObject([{ outcome: 'taken-in' }]);
+});
+
 describe('several processes at once', () => {
   test('make one run, ask the source once, and send one upload', async () => {
     const world = await undisturbed();

@@ -46,12 +46,17 @@ export async function recordProgress(
   return committed ? { ...claimed, run: written(change) } : null;
 }
 
-/** Releases the run, so that any process may take it again at this time. */
+/**
+ * Releases the run, so that any process may take it again at this time.
+ *
+ * @param owner the process that may take it earlier. Default: none
+ */
 export async function leaveRun(
   { ledger, newAttemptId }: SourceDependencies,
   { work }: ClaimedRun,
   untilMs: number,
+  owner: string | null = null,
 ): Promise<void> {
-  const left = replaced(work, { ...work.value, lease: { owner: null, untilMs } });
+  const left = replaced(work, { ...work.value, lease: { owner, untilMs } });
   await ledger.transact([left], { attemptId: newAttemptId() });
 }

@@ -39,6 +39,8 @@ import { type AfterRun, endRun, type RunEnd } from './end-run.ts';
 
 /** The pause before the run checks again whether the worker has finished. */
 const LOOK_AGAIN_MS = 1_000;
+/** The pause after a failure of storage. This process may try again earlier. */
+const TRY_AGAIN_MS = 60_000;
 
 /**
  * Continues the run as far as possible now.
@@ -55,7 +57,12 @@ export async function workOnRun(dependencies: SourceDependencies, item: Item<Run
     if (fetched.run.value.cause === 'replay') return await replay(dependencies, fetched);
     await takeIn(dependencies, fetched);
   } catch (error) {
-    if (error instanceof StorageUnavailable) throw error;
+    if (error instanceof StorageUnavailable) {
+      // If this fails too, the run is continued when its lease has ended.
+      const { nowMs, owner } = dependencies;
+      await leaveRun(dependencies, claimed, nowMs() + TRY_AGAIN_MS, owner).catch(() => undefined);
+      throw error;
+    }
     // The run is ended: otherwise it would fail each time, and no other run of its source could begin.
     const { message } = error as Error;
     const code = error instanceof StorageCorrupt ? 'archive-damaged' : 'internal-error';
