@@ -77,7 +77,8 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
     const { baseUrl: address, metricsUrl: metrics } = running;
     log.info('started', { address, metrics, generation, markets, observations });
   }
-  for (const warning of warnings(config)) log.fault('warning', warning);
+  for (const warning of [...warnings(config), running.logKeys?.warning ?? null])
+    if (warning !== null) log.fault('warning', warning);
 }
 
 const progress: StartProgress = {

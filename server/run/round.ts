@@ -267,6 +267,7 @@ async function openRound({ data, replaced }: Opened, state: TargetState | null, 
     hasWriteApi: false,
   });
   const dependencies = { ...core.dependencies, beforeApply: async () => await state?.save(data) };
+  if (logKeys?.warning) warnings.push(logKeys.warning);
   if (replaced !== null)
     warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
   const { secrets, uploads } = openUploads(config.dataFolder);

@@ -32,6 +32,8 @@ export interface LogKeys {
   readonly signers: readonly [NoteSigner, ...NoteSigner[]];
   /** Whether this call has made the key. */
   readonly isNew: boolean;
+  /** The newest key that signed the published log is not here, e.g. after a restore from before a rotation. */
+  readonly warning: string | null;
 }
 
 export interface LogKeysOptions {
@@ -71,7 +73,7 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
       () => newLogKey(name, randomBytes),
       () => true,
     );
-    return { origin: name, signers: [logKeyOf(place, text)], isNew: true };
+    return { origin: name, signers: [logKeyOf(place, text)], isNew: true, warning: null };
   }
   const [{ name }] = found;
   if (origin !== null && origin !== name) {
@@ -79,8 +81,9 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
       `TIDEMARK_LOG_ORIGIN is ${origin}, and ${place} is the key of ${name}: the name of a log never changes. Unset it.`,
     );
   }
-  if (published !== null) checkIsOfLog(place, found, published);
-  return { origin: name, signers: found, isNew: false };
+  const isNewest = published === null || signsLikeNewest(place, found, published);
+  const warning = `The newest key that signed the log ${name} is missing, so only the key in ${place} signs from now on. If a restore has taken the newest key away: stop, copy log-key* out of the folder replaced-… that the restore has left, and start again. ${SEE}`;
+  return { origin: name, signers: found, isNew: false, warning: isNewest ? null : warning };
 }
 
 /**
@@ -195,8 +198,13 @@ export async function readLogCheckpoint(objects: Pick<ObjectStore, 'get'>): Prom
   return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;
 }
 
-/** A key in the folder by mistake would otherwise continue the log of another key, and readers would refuse that log. */
-function checkIsOfLog(file: string, signers: readonly [LogKey, ...LogKey[]], published: PublishedLog): void {
+/**
+ * Whether the newest key that signed the published log is one of ours.
+ *
+ * @throws StartError if none is: a key in the folder by mistake would otherwise continue the log of another key, and readers
+ *   would refuse that log
+ */
+function signsLikeNewest(file: string, signers: readonly [LogKey, ...LogKey[]], published: PublishedLog): boolean {
   const [{ name }] = signers;
   if (published.origin !== name) {
     throw new StartError(
@@ -204,7 +212,9 @@ function checkIsOfLog(file: string, signers: readonly [LogKey, ...LogKey[]], pub
     );
   }
   const ours = signers.flatMap(({ keyId, replaces }) => [keyId, ...replaces]);
-  if (ours.some((keyId) => published.keyIds.includes(keyId))) return;
+  // The newest key signs first.
+  if (ours.some((keyId) => published.keyIds.includes(keyId)))
+    return ours.some((keyId) => keyId === published.keyIds[0]);
   throw new StartError(
     `${file} has not signed the published log ${name}, another key has: put that one back from a backup, or from the folder replaced-… that a restore has left. ${SEE}`,
   );

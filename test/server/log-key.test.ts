@@ -1,5 +1,5 @@
 /** The keys of the log in a data folder: made once, kept, rotated, and never replaced silently. */
-import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { checkpointText } from '../../contract/log/checkpoint.ts';
@@ -161,8 +161,14 @@ describe('the command', () => {
     expect(await run(endLogRotation, before)).toBe('refused');
     expect(readLogKeys(folder)).toHaveLength(2);
     const after = await signed(both);
+    expect(keep(null, after).warning).toBeNull();
+    // A restore from before the rotation: the start goes on with the former key, and says so.
+    const restored = { origin: null, checkpoint: after, randomBytes, given: null };
+    const former = await temporaryFolder();
+    cpSync(file('log-key-previous'), join(former, 'log-key'));
+    expect(keepLogKeys({ ...restored, folder: former }).warning).toContain('replaced-');
     expect(await run(endLogRotation, after)).toBe('done');
-    expect(keep(null, after).signers.map(({ vkey }) => vkey)).toEqual([both[0].vkey]);
+    expect(keep(null, after)).toMatchObject({ signers: [{ vkey: both[0].vkey }], warning: null });
     expect(await run(endLogRotation, after)).toBe('refused');
     expect(await run(showLogKeys, after)).toBe('done');
     expect(output).toContain(both[0].vkey);
