@@ -1,11 +1,12 @@
 /** `npm start` as a user sees it: its output, its errors, and the data after any kind of stop. */
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PAGE_HEADERS } from '../../contract/files/page-headers.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { httpReader } from '../../publisher/verify/reading/bounded-reader.ts';
@@ -13,7 +14,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { SITE_FOLDER } from '../../tools/build/build-site.ts';
 import { folderForAll, makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 import { publishedBytes } from './published-bytes.ts';
-import { type ServerProcess, startServer, startServerForTest } from './server-process.ts';
+import { type ServerProcess, startServer, startServerForTest, watchServer } from './server-process.ts';
 
 const ALREADY = /in the ledger already/;
 
@@ -230,3 +231,19 @@ function hasIPv6(): boolean {
     .flat()
     .some((entry) => entry?.family === 'IPv6');
 }
+
+test('starts with few file descriptors, and reads its pages one after the other', async () => {
+  const { PATH = '' } = process.env;
+  const folder = await temporaryFolder();
+  const command = ['-c', 'ulimit -n 80 && exec "$0" cli/main.ts start', process.execPath];
+  const env = {
+    PATH,
+    PORT: '0',
+    TIDEMARK_DATA: join(folder, 'data'),
+    TIDEMARK_SAMPLE: 'no',
+    TIDEMARK_PROJECTIONS: 'log',
+  };
+  const server = watchServer(spawn('sh', command, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+  onTestFinished(async () => void (await server.end('SIGKILL')));
+  expect((await fetch(`${await server.started}${SNAPSHOT_URL}`)).status).toBe(200);
+});
