@@ -122,6 +122,16 @@ describe.each(['nginx', 'caddy'])('%s in front of tidemark start', (program) => 
     expect([got.status, got.field('content-type'), codeOf(got)]).toEqual([status, PROBLEM, code]);
   });
 
+  it.skipIf(!isNginx || reason !== null).each<[string, Asked, number, ProblemCode]>([
+    [MARKET, { method: 'TRACE' }, 405, 'method-not-allowed'],
+    ['/%2e%2e/markets', {}, 400, 'invalid-request'],
+    [MARKET, { headers: { 'If-Match': '"other"' } }, 412, 'precondition-failed'],
+  ])('has a problem document for a request that nginx itself refuses: %s %j', async (path, asked, status, code) => {
+    const got = await ask(path, asked);
+    expect([got.status, got.field('content-type'), codeOf(got)]).toEqual([status, PROBLEM, code]);
+    expect([got.field('cache-control'), got.field('strict-transport-security')]).toEqual(['no-store', HSTS]);
+  });
+
   own('passes on writes and reads of the write API, none from a cache; a repeated one is replayed', async () => {
     const first = await write(BATCHES, batch, 'through-a-proxy-1');
     const again = await write(BATCHES, batch, 'through-a-proxy-1');
