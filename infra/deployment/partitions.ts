@@ -96,6 +96,8 @@ export const PARTITIONS = {
   sourceWork: RUN_WORK.partition,
   supersededPages: SUPERSEDED_PAGES.partition,
   takedowns: TAKEDOWNS.partition,
+  /** Large files, without other batches. */
+  uploads: batchPartition(`upl_${ANY}`),
   takedownsDue: DUE_TAKEDOWNS.partition,
   sweep: WALK_KEY.partition,
   usage: usageOf(ANY).partition,

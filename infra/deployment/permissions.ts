@@ -201,17 +201,18 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   },
   'upload-arrived': {
     table: {
-      read: [...FORMAT_READS, P.apiKeys, P.batches, P.erasures],
-      put: [P.batches, P.work],
+      read: [...FORMAT_READS, P.apiKeys, P.erasures, P.uploads],
+      put: [P.uploads, P.work],
     },
     // HEAD of an object needs a read permission.
     uploads: { read: [UPLOADED_OBJECTS], tag: [UPLOADED_OBJECTS] },
   },
-  // It sends requests to servers of others, so it can neither change a market nor read an account, a key or the audit.
+  // It sends requests to servers of others, so it can read no account, key, audit record or batch. It changes markets only by
+  // files that the worker checks and applies.
   sources: {
     table: {
-      read: [...FORMAT_READS, P.batches, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork],
-      put: [P.batches, P.sourceRuns, P.sourceStates, P.sourceWork, P.work],
+      read: [...FORMAT_READS, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork, P.uploads],
+      put: [P.sourceRuns, P.sourceStates, P.sourceWork, P.uploads, P.work],
       delete: [P.sourceWork],
     },
     uploads: { read: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], put: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS] },

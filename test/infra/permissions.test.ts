@@ -6,7 +6,7 @@ import {
   type FunctionName,
   type ObjectAccess,
 } from '../../infra/deployment/permissions.ts';
-import { WORK_QUEUE } from '../../storage/records/batches.ts';
+import { batchKey, WORK_QUEUE } from '../../storage/records/batches.ts';
 import { GENERATIONS, HEAD_KEY } from '../../storage/records/publication.ts';
 import { roleOf } from './access.ts';
 import { allows } from './recorded-access.ts';
@@ -146,6 +146,13 @@ describe('among all functions', () => {
   it('HEAD is moved by the publisher, and by a person with a repair', () => {
     const call = { action: 'dynamodb:PutItem', partition: HEAD_KEY.partition };
     expect(able((name) => allows(roleOf(name), call))).toEqual(['publish', 'repair']);
+  });
+
+  it('batches of senders are read and written by the write API and the worker alone', () => {
+    const partition = batchKey('bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A').partition;
+    for (const action of ['dynamodb:GetItem', 'dynamodb:PutItem']) {
+      expect(able((name) => allows(roleOf(name), { action, partition }))).toEqual(['write-api', 'worker']);
+    }
   });
 
   it('only the write API knows the secret', () => {
