@@ -115,9 +115,10 @@ export function checkNotInUse(folder: string): void {
 }
 
 function refusalOf(folder: string, cause: Error): StartError {
-  const owner = lockOwner(folder, cause);
-  if (owner === null) return unusable(folder, cause);
-  const message = `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`;
+  if (!isBusy(cause.cause)) return unusable(folder, cause);
+  const owner = lockOwner(folder);
+  const who = owner === null ? 'another program that has its ledger open' : `process ${owner}`;
+  const message = `The data folder ${folder} is in use by ${who}: stop it, or set TIDEMARK_DATA to another folder.`;
   return new FolderInUse(message, { cause });
 }
 
@@ -155,12 +156,20 @@ function leaveOwner(folder: string): void {
   }
 }
 
-/** The process that holds the ledger's lock, if the error is about the lock and the process has left its id. */
-function lockOwner(folder: string, { cause }: Error): number | null {
-  if (!isBusy(cause)) return null;
+/** The running process that has left its id. The file outlives its process, so another program may have the lock: null. */
+function lockOwner(folder: string): number | null {
   try {
-    return Number(readFileSync(join(folder, OWNER_FILE), 'utf8')) || null;
+    const owner = Number(readFileSync(join(folder, OWNER_FILE), 'utf8'));
+    return owner > 0 && isRunning(owner) ? owner : null;
   } catch {
     return null;
+  }
+}
+
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
-import { StartError } from '../../server/service/start-error.ts';
+import { FolderInUse, StartError } from '../../server/service/start-error.ts';
 import { FORMAT_KEY, LEDGER_FORMAT, OLDEST_FORMAT } from '../../storage/records/formats.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { putItem } from '../storage/put-item.ts';
@@ -18,6 +20,19 @@ test('an open folder has one owner', async () => {
   await data.ledger.transact([put], { attemptId: 'one' });
   data.close();
   (await openDataFolder(folder)).close();
+});
+
+test('a folder whose ledger another program has locked names no process that has ended', async () => {
+  const folder = await temporaryFolder();
+  (await openDataFolder(folder)).close();
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  await writeFile(join(folder, 'process-id'), `${pid}\n`);
+  const program = new DatabaseSync(join(folder, 'ledger.sqlite'));
+  program.exec('BEGIN IMMEDIATE');
+  const refused = await openDataFolder(folder).catch((error: unknown) => error);
+  program.close();
+  expect(refused).toBeInstanceOf(FolderInUse);
+  expect((refused as Error).message).not.toContain(`process ${pid}`);
 });
 
 describe('an unusable folder is refused in one line that names it', () => {
