@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { Findings } from '../../../publisher/verify/check-body.ts';
+import { checkHistory } from '../../../publisher/verify/check-history.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -49,6 +51,20 @@ describe('a sound world has no findings', () => {
 test('a failed request rejects, and is not a finding', async () => {
   const unreachable = damagedReader(reader, { [marketOf('c')]: () => Promise.reject(new Error('no route')) });
   await expect(verify(unreachable, { pageSizes: SMALL_PAGES })).rejects.toThrow();
+});
+
+test('other work of the thread goes on between the checks of one history', async () => {
+  const { body } = await reader(marketOf('c'));
+  let turns = 0;
+  const count = () => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const findings = new Findings();
+  await checkHistory(reader, findings, JSON.parse(Buffer.from(body).toString()), SMALL_PAGES.observations);
+  clearImmediate(next);
+  expect([findings.all, turns]).toEqual([[], 4]);
 });
 
 const later = await goodWorld();
