@@ -10,7 +10,7 @@
  * and bundles are never used again. So nothing of a generation in preparation is removed. A head body is deleted only
  * with the ETag that was seen together with such an old generation, and only if the ledger, read after that, does not
  * list the market. A market that is defined again may at any moment be published with the same bytes, and so with the
- * same ETag. If that happens while the delete request is on its way, the sweep puts the body back at once. If it is too large
+ * same ETag. If that happens while the delete request is on its way, the sweep puts the body back soon. If it is too large
  * for that, if the sweep dies before, or if its delete request lands after its answer was lost, the search for lost objects
  * does it.
  *
@@ -41,6 +41,7 @@ import type { ObjectHead, StoredObject } from '../../storage/ports/object-store.
 import { queryPages } from '../../storage/ports/paging.ts';
 import { GENERATIONS, type GenerationValue, SUPERSEDED_PAGES, WALK_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { putPlace } from './apply.ts';
 import { REDO_PREFIX } from './bundle.ts';
 import { changeMany, commit } from './change-many.ts';
 import { LAYOUT_PREFIX } from './list/list-layout.ts';
@@ -102,6 +103,8 @@ export async function sweepObjects(
   const newestExpired = await run.pruneGenerations();
   return await run.removeAll(new ReachableSet(storage, projectors, list, newestExpired));
 }
+
+type KeyedObject = StoredObject & { readonly key: string };
 
 /** One run and its results so far. */
 class Sweep {
@@ -224,40 +227,50 @@ class Sweep {
   }
 
   /**
-   * Removes each object, unless a later generation has put it before or since it was judged. Bodies come before the
-   * pages that they link to.
+   * Removes each object, unless a later generation has put it before or since it was judged. A body is removed before the
+   * objects that it links to, and put back after them.
    */
   async #remove(keys: readonly string[], reach?: ReachableSet): Promise<void> {
     const { objects } = this.#storage;
+    const back: KeyedObject[] = [];
     const isRemoved = async (key: string): Promise<boolean> => {
       const present = await objects.stat(key);
       if (present === null || present.metadata.generation > this.#list.generation) return false;
       if (reach === undefined || !reach.mayBeUsedAgain(key)) {
         return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
       }
-      return await this.#removeUnused(reach, key, present);
+      return await this.#removeUnused(reach, key, present, back);
     };
     const gone = new Set<string>();
     const remove = async (key: string) => (await isRemoved(key)) && gone.add(key);
     const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
-    for (const some of [keys.filter((key) => !isPage(key)), keys.filter(isPage)]) {
-      await pMap(some, remove, { concurrency: OBJECT_CONCURRENCY });
+    const places = Map.groupBy(keys, (key) => (isPage(key) ? -1 : putPlace({ key, isGone: false })));
+    try {
+      for (const place of [...places.keys()].sort((one, other) => other - one)) {
+        await pMap(places.get(place) ?? [], remove, { concurrency: OBJECT_CONCURRENCY });
+      }
+    } finally {
+      for (const { key, body, metadata } of back.reverse()) await objects.put(key, body, metadata, { kind: 'absent' });
     }
     for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
   /**
    * Removes an object that a later generation may put again with the same bytes. If it has done so while the request was on
-   * its way, the object is put back, as one of its earlier generation: no newer object is replaced.
+   * its way, the object must be put `back`, as one of its earlier generation: no newer object is replaced.
    */
-  async #removeUnused(reach: ReachableSet, key: string, { etag, sizeBytes }: ObjectHead): Promise<boolean> {
-    const { objects } = this.#storage;
+  async #removeUnused(
+    reach: ReachableSet,
+    key: string,
+    { etag, sizeBytes }: ObjectHead,
+    back: KeyedObject[],
+  ): Promise<boolean> {
     if (this.#options.dryRun) return !(await reach.isInUseAgain(key));
     const held = sizeBytes <= HELD_BYTES_MAX ? await this.#readUnlessDamaged(key) : null;
     if ((held !== null && held.etag !== etag) || (await reach.isInUseAgain(key))) return false;
-    if ((await objects.delete(key, etag)) === 'refused') return false;
+    if ((await this.#storage.objects.delete(key, etag)) === 'refused') return false;
     if (!(await reach.isInUseAgain(key))) return true;
-    if (held !== null) await objects.put(key, held.body, held.metadata, { kind: 'absent' });
+    if (held !== null) back.push({ ...held, key });
     return false;
   }
 
