@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { checkSchema, translateError } from './sqlite-file.ts';
 
@@ -17,6 +18,11 @@ const PAGES_OF_A_STEP = 100;
  */
 const PAGES_OF_A_SYNC = 4_000;
 
+/** Node.js rejects with a success of SQLite if the connection is within a transaction at the first step. Nothing is copied then. */
+const isNoError = (error: unknown) => error instanceof Error && 'errcode' in error && error.errcode === 0;
+/** A transaction takes milliseconds. */
+const MOST_TRIES = 500;
+
 /**
  * Copies the database into a file, which must exist and be empty. The copy shows one moment after the call began, and is
  * durable on return. The same connection may write meanwhile; such writes may or may not be in the copy.
@@ -26,20 +32,30 @@ export async function copyDatabase(database: DatabaseSync, path: string, progres
   try {
     let syncedPages = 0;
     let syncing: Promise<void> | null = null;
-    await backup(database, path, {
-      rate: PAGES_OF_A_STEP,
-      progress: ({ totalPages, remainingPages }) => {
-        const copied = totalPages - remainingPages;
-        progress(copied, totalPages);
-        if (syncing !== null || copied - syncedPages < PAGES_OF_A_SYNC) return;
-        syncedPages = copied;
-        // If this fails, SQLite's own sync of the file reports the failure.
-        syncing = file.datasync().catch(() => undefined);
-        void syncing.then(() => {
-          syncing = null;
-        });
-      },
-    });
+    const copy = () =>
+      backup(database, path, {
+        rate: PAGES_OF_A_STEP,
+        progress: ({ totalPages, remainingPages }) => {
+          const copied = totalPages - remainingPages;
+          progress(copied, totalPages);
+          if (syncing !== null || copied - syncedPages < PAGES_OF_A_SYNC) return;
+          syncedPages = copied;
+          // If this fails, SQLite's own sync of the file reports the failure.
+          syncing = file.datasync().catch(() => undefined);
+          void syncing.then(() => {
+            syncing = null;
+          });
+        },
+      });
+    for (let tries = 1; ; tries++) {
+      try {
+        await copy();
+        break;
+      } catch (error) {
+        if (!isNoError(error) || tries === MOST_TRIES) throw error;
+        await setTimeout(10);
+      }
+    }
     await syncing;
     await file.sync();
   } finally {

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, PutChange } from '../../storage/ports/ledger.ts';
+import { copyDatabase } from '../../storage/sqlite/sqlite-copy.ts';
 import { openSqliteLedger, type SqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { runUntilKilled, startChild } from './child-process.ts';
 import { ledgerContract } from './ledger-contract.ts';
@@ -254,6 +256,21 @@ describe('the SQLite ledger', () => {
     expect(() => ledger.checkWritable()).toThrow(StorageUnavailable);
     await rename(`${path}-away`, path);
     ledger.checkWritable();
+  });
+
+  test('is copied also if the copy begins within a transaction', async () => {
+    const [path, copy] = [await writtenLedger(), join(await temporaryFolder(), 'copy.sqlite')];
+    await writeFile(copy, '');
+    const database = new DatabaseSync(path);
+    database.exec("BEGIN IMMEDIATE; UPDATE items SET revision = 7 WHERE sort = 'item-0'");
+    const copied = copyDatabase(database, copy, () => {});
+    await setTimeout(100);
+    database.exec('COMMIT');
+    await copied;
+    database.close();
+    const copies = openSqliteLedger(copy);
+    expect(await copies.get({ partition: 'shelf', sort: 'item-0' })).toMatchObject({ revision: 7 });
+    copies.close();
   });
 
   test('leaves nothing of deleted or replaced items on disk, once its log is emptied', async () => {
