@@ -145,8 +145,9 @@ describe.skipIf(process.platform !== 'linux')('the memory', LIMIT, () => {
     const { maxRssBytes, longestCpuMs, p99CpuMs } = await run(4_096, 'export-child.ts', folder, '140000');
     // Of the 500 MB that are promised, some are for a machine that tidies its memory later.
     expect(maxRssBytes).toBeLessThan(475e6);
-    // Processor time of the event loop's thread, tidying of memory included, so a busy machine changes it little.
-    expect(longestCpuMs).toBeLessThan(150);
-    expect(p99CpuMs).toBeLessThan(50);
+    // Processor time of the event loop's thread, tidying of memory included. A part at once would take seconds; the bounds leave room
+    // for slow processors.
+    expect(longestCpuMs).toBeLessThan(400);
+    expect(p99CpuMs).toBeLessThan(100);
   });
 });
