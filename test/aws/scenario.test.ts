@@ -296,12 +296,8 @@ async function readUpload(id: string): Promise<Upload> {
 
 async function until(id: string, isSo: (upload: Upload) => boolean): Promise<Upload> {
   for (;;) {
-    const answer = await session.write('GET', `/api/v1/ingest/uploads/${id}`);
-    // On a busy machine, the engine answers too late for the API.
-    if (answer.status !== 503) {
-      const upload = succeeded('getIngestUpload', answer);
-      if (isSo(upload)) return upload;
-    }
+    const upload = await readUpload(id);
+    if (isSo(upload)) return upload;
     await setTimeout(50);
   }
 }

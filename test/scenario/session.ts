@@ -100,7 +100,7 @@ export interface Session {
   readUntil<Seen>(path: string, check: (answer: Answer) => Seen | Promise<Seen>): Promise<Seen>;
   /** Reads a copy that its cache has fetched after `sinceMs`, within a second, with any content. */
   readSince(path: string, sinceMs: number, headers?: Fields): Promise<Answer>;
-  /** Sends to the write host, GETs too. */
+  /** Sends to the write host, GETs too. After a 503, which a busy engine causes, again with the same key, as clients do. */
   write(method: string, path: string, parts?: WriteParts): Promise<Answer>;
   note<Name extends keyof Notes>(name: Name, value: Notes[Name]): void;
   /** Throws when no step has noted it. */
@@ -114,6 +114,7 @@ export interface Session {
 
 /** An edge may have asked another cache with an old copy. The rest is for a slow machine. */
 const SHOWN_WITHIN_MS = (2 * FRESH_SECONDS + 10) * 1000;
+const AVAILABLE_WITHIN_MS = 60 * 1000;
 
 /** `exchange` is how a request gets its answer; by default directly. */
 export function openSession(deployment: Deployment, exchange: Exchange = fetch): Session {
@@ -167,11 +168,11 @@ export function openSession(deployment: Deployment, exchange: Exchange = fetch):
         ...headers,
       };
       const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
-      return await send(exchange, deployment.writeBaseUrl, path, {
-        method,
-        headers: fields,
-        ...(bytes === undefined ? {} : { body: bytes }),
-      });
+      const request = { method, headers: fields, ...(bytes === undefined ? {} : { body: bytes }) };
+      for (const untilMs = Date.now() + AVAILABLE_WITHIN_MS; ; await setTimeout(1_000)) {
+        const answer = await send(exchange, deployment.writeBaseUrl, path, request);
+        if (answer.status !== 503 || Date.now() > untilMs) return answer;
+      }
     },
     note(name, value) {
       notes[name] = value;

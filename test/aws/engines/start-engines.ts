@@ -1,4 +1,5 @@
 /** All test engines at once. */
+import { AWS_CLI } from './aws-cli.ts';
 import type { Engine, EngineStates, RunningEngine } from './engine.ts';
 import { ENGINES } from './engines.ts';
 import { installed } from './installation.ts';
@@ -11,6 +12,8 @@ export interface StartedEngines {
 
 /** Installs what is not installed, and starts all. `say` receives, for each, the time or the missing tool. */
 export async function startEngines(say: (line: string) => void): Promise<StartedEngines> {
+  // Before the tests take the processors, beside which it takes minutes. The test that needs it says why it is missing.
+  const installingCli = installed(AWS_CLI).catch(() => null);
   const running: RunningEngine[] = [];
   const states = await Promise.all(
     ENGINES.map(async (engine) => {
@@ -26,6 +29,7 @@ export async function startEngines(say: (line: string) => void): Promise<Started
       }
     }),
   );
+  await installingCli;
   return {
     states: Object.fromEntries(states),
     stop: async () => {
