@@ -5,7 +5,7 @@ import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { NO_RESOURCE_PROBLEM, NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { type Problem, problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
+import { matchesIfMatch, matchesIfNoneMatch } from '../../contract/values/etags.ts';
 import type { Provenance } from './cache.ts';
 import { acceptedCodings, chooseCoding } from './encoding.ts';
 import { ACCEPT_RANGES, CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
@@ -34,15 +34,19 @@ function cacheFields(provenance: Provenance, ageSeconds: number): FieldList {
   return ['Age', String(ageSeconds), 'Cache-Status', `Tidemark; ${status}`];
 }
 
-/** The answer with an object, with the range of it that the client wants, or 304 if the client has it. */
+/** The answer with an object, with the range of it that the client wants, 304 if the client has it, or 412 if it has other bytes. */
 export async function objectReply(
   asked: ObjectRequest,
   object: Representation,
   ageSeconds: number,
   provenance: Provenance,
 ): Promise<EdgeReply> {
-  const { 'if-none-match': ifNoneMatch, 'accept-encoding': accepted } = asked.headers;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'accept-encoding': accepted } = asked.headers;
   const { length } = object.body;
+  // RFC 9110, section 13.2.1: this condition is ignored where the answer without it is an error.
+  if (ifMatch !== undefined && object.status === 200 && !matchesIfMatch(ifMatch, object.etag)) {
+    return problemReply(problem('precondition-failed', 'The body has changed: read it again without the condition.'));
+  }
   const cached = cacheFields(provenance, ageSeconds);
   const coding = chooseCoding(accepted as string | undefined, length, object.isText);
   if (ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, object.etag)) {

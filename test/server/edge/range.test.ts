@@ -105,6 +105,20 @@ describe('the edge', () => {
       for (const value of [...wrong, 'Sat, 21 Nov 2026 12:00:00 GMT']) expect(await asked(value), value).toBe(200);
     });
 
+    test('If-Match comes before all others: 412 unless it has the strong ETag, so the parts of a download are of one body', async () => {
+      const etag = edge.objects.put(GOLD, LARGE);
+      const asked = async (ifMatch: string, more: Record<string, string> = {}, url = URL) =>
+        (await ask(edge, url, { 'if-match': ifMatch, ...more })).status;
+      for (const right of [etag, '*', `"other", ${etag}`]) expect(await asked(right), right).toBe(200);
+      for (const wrong of [`W/${etag}`, '"other"', etag.slice(1, -1), '']) expect(await asked(wrong), wrong).toBe(412);
+      const range = { range: 'bytes=0-3' };
+      expect([await asked(etag, range), await asked('"old"', range)]).toEqual([206, 412]);
+      expect(await asked('"old"', { 'if-none-match': etag })).toBe(412);
+      expect(await asked('"old"', {}, '/api/v1/markets/no-such')).toBe(404);
+      const refused = await ask(edge, URL, { 'if-match': '"old"' });
+      expect(refused.headers).toMatchObject({ 'content-type': PROBLEM_CONTENT_TYPE, 'cache-control': 'no-store' });
+    });
+
     test.each(['bytes=0-3', 'bytes=900000-'])('If-None-Match before %s: 304, without a range', async (range) => {
       const etag = edge.objects.put(GOLD, LARGE);
       const reply = await ask(edge, URL, { range, 'if-none-match': etag });
