@@ -37,6 +37,7 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const SLUGS = ['a', 'b', 'c', 'eur-usd', 'history', 'pages', 'z'] as const;
 const DAYS = 11;
+const HSTS = 'max-age=31536000';
 /** With so many entries, tiles of the log are full. */
 const DAYS_OF_Z = 250;
 /** With a source that is expected to publish. */
@@ -240,6 +241,17 @@ describe('a published folder', async () => {
           expect(twice, `${status}`).toEqual([]);
           if (host === 'nginx') expect(all('cache-control'), `${status}`).toContain('no-store');
         }
+      });
+
+      test.skipIf(host !== 'nginx').each([
+        ['/%2e%2e/markets', {}, 400, 'invalid-request'],
+        [MARKET, { method: 'TRACE' }, 405, 'method-not-allowed'],
+        [MARKET, { headers: { 'If-Match': '"x"' } }, 412, 'precondition-failed'],
+      ])('a request that nginx itself refuses has a problem document: %s %j', async (path, asked, status, code) => {
+        const got = await to('alone', path, asked);
+        expect([got.status, got.field('content-type')]).toEqual([status, PROBLEM_CONTENT_TYPE]);
+        expect([got.field('cache-control'), got.field('strict-transport-security')]).toEqual(['no-store', HSTS]);
+        expect(JSON.parse(got.body.toString())).toMatchObject({ status, code });
       });
 
       test('operations of the write API reach the service, with their method and query', async () => {
