@@ -147,10 +147,10 @@ it('is used by keyboard: filter, sort, share, and go back to everything', async 
   await shown(page);
   await page.getByLabel('Search markets').focus();
   await page.keyboard.type('gold eur');
-  expect(await slugs(page)).toEqual(['gold-eur']);
+  await expect.poll(() => slugs(page)).toEqual(['gold-eur']);
   await page.getByRole('status').getByText('1 of 175 markets').waitFor();
   await page.keyboard.type('x');
-  expect(await page.locator('#more').innerText()).toContain('No match for “gold eurx”.');
+  await page.locator('#more').getByText('No match for “gold eurx”.').waitFor();
   await page.locator('#more').getByRole('button', { name: 'Clear search' }).press('Enter');
   await page.getByLabel('Kind').selectOption('metal');
   await page.getByLabel('Currency').selectOption('EUR');
@@ -297,9 +297,9 @@ it('finds tickers and pairs, and sorts by price and by change', async () => {
   await shown(page);
   expect(await slugs(page)).toEqual(['eur-usd']);
   await page.getByLabel('Search markets').fill('xau');
-  expect((await slugs(page)).every((slug) => slug.startsWith('gold-'))).toBe(true);
+  await expect.poll(async () => (await slugs(page)).every((slug) => slug.startsWith('gold-'))).toBe(true);
   await page.getByLabel('Search markets').fill('btc usd');
-  expect(await slugs(page)).toEqual(['bitcoin-usd']);
+  await expect.poll(() => slugs(page)).toEqual(['bitcoin-usd']);
   await page.getByLabel('Search markets').fill('metal');
   await page.getByRole('button', { name: 'Price', exact: true }).click();
   const numbers = async (column: string) =>

@@ -23,12 +23,12 @@ it('shows 20,000 markets page by page, the last row in one action, and searches 
   await pages.getByRole('button', { name: 'Previous' }).click();
   expect(await pages.innerText()).toContain('19,901–19,950 of 20,000');
   await page.getByLabel('Search markets').fill('4999');
-  expect(await slugs(page)).toEqual(['m-4999', 'm-14999']);
+  await expect.poll(() => slugs(page)).toEqual(['m-4999', 'm-14999']);
   await page.getByLabel('Search markets').fill('eur/huf');
   await expect.poll(() => pages.innerText()).toContain('1–50 of 20,000');
 });
 
-it('a letter that matches 20,000 markets touches no more rows than a screen has, and nothing around them', async () => {
+it('a letter that matches 20,000 markets touches nothing before the browser has had a turn, and the last letter counts', async () => {
   const { page } = await openPage();
   await answer(page, 'recent', []);
   const name = (n: number): string => `${n % 2 === 0 ? 'Zinc' : 'Tin'} ${n}`;
@@ -40,23 +40,19 @@ it('a letter that matches 20,000 markets touches no more rows than a screen has,
   await page.goto('/');
   await shown(page);
   await page.waitForTimeout(500);
-  /** What changes before the page gives the browser a turn. */
-  const typed = (text: string): Promise<{ readonly rows: number; readonly places: readonly string[] }> =>
+  /** The number of changes before the page gives the browser a turn. */
+  const typed = (text: string): Promise<number> =>
     page.evaluate(`(() => {
       const changes = new MutationObserver(() => {});
       changes.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
       const field = document.getElementById('view-text');
       field.value = '${text}';
       field.dispatchEvent(new Event('input', { bubbles: true }));
-      const seen = changes.takeRecords();
+      const { length } = changes.takeRecords();
       changes.disconnect();
-      const added = seen.flatMap(({ addedNodes }) => [...addedNodes]);
-      return { rows: added.filter(({ tagName }) => tagName === 'TR').length, places: [...new Set(seen.map(({ target }) => target.tagName))] };
+      return length;
     })()`);
-  const zinc = await typed('z');
-  expect(zinc.rows).toBeGreaterThan(0);
-  expect(zinc.rows).toBeLessThanOrEqual(16);
-  expect(zinc.places.filter((place) => place !== 'TBODY')).toEqual([]);
+  expect(await typed('z')).toBe(0);
   await expect.poll(() => page.locator('#count').innerText()).toBe('10,000 of 20,000 markets');
   expect(await rows(page).count()).toBe(50);
   // Letters that follow each other leave one entry, and the last one counts.

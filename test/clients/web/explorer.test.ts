@@ -228,34 +228,6 @@ describe('a search for', () => {
       }
     }
   });
-
-  test('the first entries of a search are those of the whole one, and no further ones are looked at', () => {
-    const looked = new Set<string>();
-    const many = Array.from({ length: 20_000 }, (_, n) => {
-      const slug = `market-${n}`;
-      return {
-        ...gold,
-        slug,
-        name: `Market ${n}`,
-        get kind() {
-          looked.add(slug);
-          return n % 2 === 0 ? 'metal' : 'crypto';
-        },
-      };
-    });
-    const selector = new ListSelector();
-    selector.select(many, WHOLE_VIEW);
-    selector.prepare(many);
-    looked.clear();
-    for (const text of ['m', 'ma', 'market 7', 'market-19']) {
-      const wanted = { ...WHOLE_VIEW, text, kind: 'crypto' };
-      looked.clear();
-      const first = selector.selectFirst(many, wanted, 16);
-      expect(looked.size).toBeLessThanOrEqual(34);
-      expect(first).toEqual(selector.select(many, wanted).slice(0, 16));
-    }
-    expect(selector.selectFirst(many, { ...WHOLE_VIEW, text: 'market 19999' }, 16)).toBeNull();
-  });
 });
 
 describe('the change of a price', () => {

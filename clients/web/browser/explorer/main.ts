@@ -30,11 +30,7 @@ import { NOT_SORTED, ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
-/**
- * After each letter, only as many rows as fit a screen are shown at once. The rest follows after they are painted, unless
- * another letter comes.
- */
-const FIRST_ROWS = 16;
+/** The rows follow a letter after this time, unless another letter comes: a key is never held up by a search. */
 const FOLLOWS_AFTER_MS = 50;
 /** Sorts that begin with the largest value. */
 const LARGEST_FIRST: readonly ListSort[] = ['price', ...CHANGE_SPANS];
@@ -60,7 +56,6 @@ let writing: ReturnType<typeof setTimeout> | undefined;
 /** Whether the newest entry of the browser's history is a search text. */
 let isTyping = false;
 let speaking: number | undefined;
-let following: ReturnType<typeof setTimeout> | undefined;
 /** The columns of the selected markets instead of the price. */
 let columns: ReturnType<typeof metricColumns> = null;
 /**
@@ -76,10 +71,15 @@ function changeView(change: Partial<ListView>): void {
   if (!isText) writeView(true);
   view = { ...view, ...change };
   first = 0;
-  if (isText) writing = setTimeout(() => writeView(true), FOLLOWS_AFTER_MS);
-  else writeView(false);
-  if (isText) showFirst();
-  else show();
+  if (isText) {
+    writing = setTimeout(() => {
+      writeView(true);
+      show();
+    }, FOLLOWS_AFTER_MS);
+    return;
+  }
+  writeView(false);
+  show();
 }
 
 /** Each choice is an entry of the browser's history; the letters of a search are one entry together. */
@@ -119,14 +119,12 @@ function ordered(): readonly LatestEntry[] {
   if (of.some((each, at) => each !== sortedOf[at])) {
     sorted = sortedEntries(entries, view, { recent, shares: areOfRows() ? shares : null });
     sortedOf = of;
-    const searched = sorted;
-    prepareSearch(searched, () => selector.prepare(searched));
+    prepareSearch(sorted);
   }
   return sorted;
 }
 
 function show(): void {
-  clearTimeout(following);
   const { entries } = feed;
   if (sortsByDailyFiles() && changes.state === 'idle') changes.read();
   const selected = selector.select(ordered(), view);
@@ -144,18 +142,6 @@ function show(): void {
   showCount(selected.length);
   check.show(selected.find((entry) => knownValue(entry) !== null) ?? null, answeredMs > 0 ? feed.snapshot : null);
   byId('explorer').dataset.ready = String(answeredMs > 0);
-}
-
-/** The rows that a screen has; all else follows, unless another letter comes. */
-function showFirst(): void {
-  const rows = selector.selectFirst(ordered(), view, FIRST_ROWS);
-  if (rows === null) {
-    show();
-    return;
-  }
-  clearTimeout(following);
-  showRows(rows);
-  following = setTimeout(() => show(), FOLLOWS_AFTER_MS);
 }
 
 /** Whether last prices are known only for the visible rows. */

@@ -15,68 +15,12 @@ const PREPARED_AT_ONCE = 500;
 const texts = new WeakMap<Searched, string>();
 
 /** Prepares the texts of many markets before a search, some at a time. */
-export function prepareSearch(entries: readonly Searched[], then: () => void, from = 0): void {
+export function prepareSearch(entries: readonly Searched[], from = 0): void {
   setTimeout(() => {
     const end = from + PREPARED_AT_ONCE;
     for (const entry of entries.slice(from, end)) searchTextOf(entry);
-    if (end < entries.length) prepareSearch(entries, then, end);
-    else then();
+    if (end < entries.length) prepareSearch(entries, end);
   });
-}
-
-/** Many markets as one text: one search in it is several times faster than 20,000 separate ones. */
-export class SearchIndex<Entry extends Searched> {
-  readonly #entries: readonly Entry[];
-  readonly #text: string;
-  /** The position at which the text of each market ends. */
-  readonly #ends: Uint32Array;
-  /** Markets by each name that {@link exact} accepts. */
-  readonly #named = new Map<string, Entry[]>();
-
-  constructor(entries: readonly Entry[]) {
-    this.#entries = entries;
-    const own = entries.map(searchTextOf);
-    // No word has a line break.
-    this.#text = own.join('\n');
-    this.#ends = new Uint32Array(own.length);
-    for (let [at, end] = [0, -1]; at < own.length; at++) {
-      end += (own[at] as string).length + 1;
-      this.#ends[at] = end;
-    }
-    for (const entry of entries) {
-      for (const name of namesOf(entry)) {
-        const named = this.#named.get(name);
-        if (named === undefined) this.#named.set(name, [entry]);
-        else named.push(entry);
-      }
-    }
-  }
-
-  /** The markets whose name, or slug with or without the currency, equals the text: `bitcoin eur`, but not Bitcoin Cash. */
-  exact(text: string): readonly Entry[] {
-    const [name, slug] = [plain(text).trim(), wordsOf(text).join('-')];
-    const byName = this.#named.get(name) ?? [];
-    return name === slug ? byName : [...new Set([...byName, ...(this.#named.get(slug) ?? [])])];
-  }
-
-  /**
-   * The markets that {@link marketMatcher} accepts, in their order.
-   *
-   * @param max stops after this many. @param isWanted a further condition for a market that matches
-   */
-  find(text: string, max = Infinity, isWanted: (entry: Entry) => boolean = () => true): readonly Entry[] {
-    const [first, ...others] = wordsOf(text);
-    if (first === undefined) return this.#entries.filter(isWanted).slice(0, max);
-    const found: Entry[] = [];
-    let at = 0;
-    for (let place = this.#text.indexOf(first); place !== -1 && found.length < max; ) {
-      while ((this.#ends[at] as number) <= place) at++;
-      const entry = this.#entries[at] as Entry;
-      if (hasAll(entry, others) && isWanted(entry)) found.push(entry);
-      place = this.#text.indexOf(first, this.#ends[at]);
-    }
-    return found;
-  }
 }
 
 /** Whether a market has every word of a text. True for an empty text. */
@@ -85,9 +29,11 @@ export function marketMatcher(text: string): (entry: Searched) => boolean {
   return (entry) => hasAll(entry, words);
 }
 
-function namesOf({ name, slug, currency }: Searched): ReadonlySet<string> {
-  const end = `-${plain(currency)}`;
-  return new Set([plain(name), slug, ...(slug.endsWith(end) ? [slug.slice(0, -end.length)] : [])]);
+/** Whether a text is the name of a market, or its slug with or without the currency: `bitcoin eur`, but not Bitcoin Cash. */
+export function nameMatcher(text: string): (entry: Searched) => boolean {
+  const [asked, askedSlug] = [plain(text).trim(), wordsOf(text).join('-')];
+  return ({ name, slug, currency }) =>
+    plain(name) === asked || slug === askedSlug || slug === `${askedSlug}-${plain(currency)}`;
 }
 
 const wordsOf = (text: string): readonly string[] => plain(text).split(/\s+/).filter(Boolean);
