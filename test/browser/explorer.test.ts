@@ -69,7 +69,7 @@ it('is printed without what only a screen can do, and with the sources', async (
   expect(await page.locator('tbody .of-source').first().isVisible()).toBe(true);
 });
 
-it('shows the price of a market among others that have metrics', async () => {
+it('shows the price of a market among others that have metrics, and calls it a price', async () => {
   const { page } = await openPage();
   const metric = { decimal: '5', unit: 'token', observedAt: '2026-10-01T00:00:00Z' };
   const list = { decimal: null, decimalPerUnit: null, observedAt: null, metrics: { window: metric, output: metric } };
@@ -83,7 +83,7 @@ it('shows the price of a market among others that have metrics', async () => {
     await page.goto('/');
     await shown(page);
     expect(await page.locator('[data-slug=m] td.of-metric').count()).toBe(2);
-    expect(await page.locator('[data-slug=priced]').innerText()).toMatch(/366\.90 HUF\s+per EUR/);
+    expect(await page.locator('[data-slug=priced]').innerText()).toMatch(/Price\s+366\.90 HUF\s+per EUR/);
   }
 });
 
