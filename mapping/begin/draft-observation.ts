@@ -4,6 +4,7 @@ import { EARLIEST } from '../declared/map-observation.ts';
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { areOfOneCurrency } from '../values/currency-signs.ts';
 import { hasOffset } from '../values/date-format.ts';
+import { FREE } from '../values/number-format.ts';
 import { Column, dateIn, hasUnreadDates } from './column.ts';
 import { Commented } from './commented-json.ts';
 import type { Draft } from './draft.ts';
@@ -110,9 +111,6 @@ function draftNumber(number: Draft['guess']['number']) {
 
 const SIGNS =
   'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
-
-/** In the place of a price they are a known zero, not a missing number. */
-const FREE = /^(free|gratis|gratuit|kostenlos)$/i;
 
 /** The words without digits in a column of numbers, if they are few. */
 function blankWordsOf({ words }: Column): string[] {

@@ -85,9 +85,16 @@ export function describeNumberFormat({ decimalMark, groupMark }: NumberFormat): 
 /** Explains why a text does not fit the notation of its column, and how the mapping can read it. */
 export interface NumberAdvice {
   /** The same for all texts of one kind. */
-  readonly kind: 'sign' | 'undecided' | 'mark' | 'exponent' | 'word' | 'other';
+  readonly kind: 'sign' | 'scale' | 'undecided' | 'mark' | 'exponent' | 'free' | 'word' | 'other';
   readonly text: string;
 }
+
+/** Words after a number that may multiply it: `128K`, `3.4T`, `1,5 Mio. €`. As signs, they would make the number wrong. */
+const SCALE =
+  /^(k|m|mm|b|bn|t|tn|tsd|thousands?|mio|mln|mill?|millions?|millionen|mrd|mia|mds?|milliards?|milliarden|billions?|trillions?|lakhs?|lacs?|crores?|cr)(?![\p{L}\d])/iu;
+
+/** In the place of a price they are a known zero, not a missing number. */
+export const FREE = /^(free|gratis|gratuit|kostenlos)$/i;
 
 export function adviceOnNumber(written: string, format: NumberFormat): NumberAdvice {
   // A sign that the mapping names is not the fault, so it is removed first.
@@ -95,6 +102,12 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
   const [, before = '', middle = '', after = ''] = /^[-\u2212]?([^\d.,]*)(.*?\d)([^\d.,]*)$/s.exec(text) ?? [];
   const [sign] = [before.trim(), after.trim()].filter((each) => each !== '' && !/^[-\u2212]$/.test(each));
   const isRead = (each: string) => numberReader(format)(each) !== null;
+  const [, words = ''] = /\d\s*(\D+)$/.exec(text) ?? [];
+  if (SCALE.test(words)) {
+    const what = `has ${JSON.stringify(words)} after the number`;
+    const remedy = 'if it multiplies the number, as K does by a thousand, write the number out in the file';
+    return { kind: 'scale', text: `${what}: ${remedy}; if it is a unit, add it to number.signs` };
+  }
   if (sign !== undefined && (isRead(middle) || otherFormat(middle, format) !== null)) {
     if (format.signs?.includes(sign)) {
       return { kind: 'sign', text: `has the sign ${JSON.stringify(sign)} more than once: correct it in the file` };
@@ -122,6 +135,9 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
   }
   if (other !== null) {
     return { kind: 'mark', text: `is written ${describeNumberFormat(other)}: say so in number, or in "decimalMark"` };
+  }
+  if (FREE.test(text)) {
+    return { kind: 'free', text: 'if it is a price of zero, write 0 in the file; if not, add it to blankValues' };
   }
   if (!/\d/.test(text)) {
     return { kind: 'word', text: 'if it stands for a missing value, add it to blankValues' };

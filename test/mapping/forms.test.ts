@@ -55,6 +55,16 @@ describe('a number', () => {
     expect(await mapped({ ...number, groupMark: '.' }, '€ 1.200,50')).toEqual(['1200.50']);
   });
 
+  test('with a word that may multiply it is refused by a rule of its own, because as a sign it would change the number', async () => {
+    expect(await mapped({ signs: ['€'] }, '128K', '€3.4T', '1.5 Mio. €', '2 million', '12.5 kg', '5 Btu')).toEqual([
+      ...['scale', 'scale', 'scale', 'scale', 'sign', 'sign'].map((rule) => `record.invalid Price ${rule}`),
+    ]);
+  });
+
+  test('that is free is refused by another rule than a missing one, because it is known', async () => {
+    expect(await mapped({}, 'Free', 'n.a.')).toEqual(['record.invalid Price free', 'record.invalid Price word']);
+  });
+
   test.each<[string, string[], string, boolean]>([
     ['a euro and a dollar', ['€', '$'], 'EUR', true],
     ['a euro, its code and a unit', ['€', 'EUR', '€/MWh', 'per MWh'], 'EUR', false],
