@@ -312,6 +312,9 @@ describe('a failure', () => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('a', () => response.destroy());
   };
+  const otherProtocol: Answer = ({ socket }) => {
+    socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  };
   const emptyParts = Buffer.concat(Array(1000).fill(gzipSync('')));
 
   test.each<[string, Answer, string, (number | null)?]>([
@@ -331,6 +334,7 @@ describe('a failure', () => {
     ['of a body that ends early', endsEarly, 'no-connection, again'],
     ['of a source that says nothing', () => {}, 'timeout, again'],
     ['of a source that does not end', (response) => response.write('a'), 'timeout, again'],
+    ['of another protocol', otherProtocol, 'http-101'],
     ['of no content', status(204), 'http-204'],
     ['of a part', status(206, BODY), 'http-206'],
     ['of 304 that nobody asked for', status(304), 'http-304'],

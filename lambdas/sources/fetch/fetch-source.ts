@@ -137,6 +137,11 @@ function ask(
             ...(network.ca !== undefined && { ca: network.ca }),
           });
     sent.on('response', resolve);
+    // Without a listener, node:http closes the connection and reports nothing: the fetch would never end, even at its time limit.
+    sent.on('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve(response);
+    });
     sent.on('error', reject);
     sent.end();
   });
