@@ -81,14 +81,16 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
     const staged = join(dataFolder, STAGE);
     await rm(staged, { recursive: true, force: true });
     await mkdir(staged);
-    await stage(staged).catch(async (error: unknown) => {
+    try {
+      await stage(staged);
+      // Checked again, because staging may have taken minutes.
+      checkMayBeReplaced(dataFolder, true);
+      await writeDurably(join(dataFolder, RESTORING_FILE), `${name}\n`);
+    } catch (error) {
       // An earlier attempt may have left this folder. Its files may have filled the disk.
       await rm(staged, { recursive: true, force: true });
       throw error;
-    });
-    // Checked again, because staging may have taken minutes.
-    checkMayBeReplaced(dataFolder, true);
-    await writeDurably(join(dataFolder, RESTORING_FILE), `${name}\n`);
+    }
     const aside = await moveAside(dataFolder, nowMs, stay);
     for (const file of await readdir(staged)) await rename(join(staged, file), join(dataFolder, file));
     await rm(staged, { recursive: true });

@@ -88,4 +88,8 @@ test('a backup or a restore that fails because the disk is full leaves nothing o
   const before = await names(data);
   expect(await withinBlocks(2048, 'restore --replace')).toEqual(isNamed);
   expect(await names(data)).toEqual(before);
+  // All is copied, and the mark cannot be written.
+  await mkdir(join(data, 'restoring.partial'));
+  expect(await restore()).toMatchObject({ code: 1 });
+  expect(await names(data)).toEqual([...before, 'restoring.partial'].sort());
 });
