@@ -55,12 +55,12 @@ const manifestSchema = z.object({
 export type Content = Readonly<z.infer<typeof contentSchema>>;
 export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
 
+export const isBackupName = (name: string): boolean => NAME.test(name);
+
 /** The names of the complete backups, oldest first. Empty if the folder does not exist. */
 export function backupNames(dir: string): readonly string[] {
   try {
-    return readdirSync(dir)
-      .filter((name) => NAME.test(name))
-      .sort();
+    return readdirSync(dir).filter(isBackupName).sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw new StartError(`${dir} cannot be read: ${(error as Error).message}`, { cause: error });

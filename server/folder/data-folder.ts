@@ -129,7 +129,8 @@ export function checkHasLedger(folder: string): void {
   throw new StartError(`There is no ledger in ${folder}: set TIDEMARK_DATA to the data folder of the server.`);
 }
 
-function checkNotHalf(folder: string): void {
+/** @throws StartError if a restore was interrupted */
+export function checkNotHalf(folder: string): void {
   if (!existsSync(join(folder, RESTORING_FILE))) return;
   throw new StartError(`A restore into ${folder} was interrupted: repeat \`tidemark restore\`.`);
 }

@@ -1,5 +1,5 @@
 /** Begins the ledger of a data folder from a published log: `tidemark restore --from-log`, and a run without a ledger. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
@@ -18,8 +18,9 @@ import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
+import { isBackupName } from '../backup/manifest.ts';
 import { finishRestore, replaceFiles } from '../backup/put-back.ts';
-import { LEDGER_FILE, openDataFolder, RESTORING_FILE, withLedger } from '../folder/data-folder.ts';
+import { checkNotHalf, LEDGER_FILE, openDataFolder, RESTORING_FILE, withLedger } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
 import { type LogKey, publishedLog } from '../settings/log-key.ts';
 
@@ -56,9 +57,17 @@ export interface BegunFolder extends LedgerFromLog {
   readonly replaced: string | null;
 }
 
-/** Whether the folder has no ledger, or one that {@link beginFromLog} has begun and not finished. */
+/**
+ * Whether the folder has no ledger, or one that {@link beginFromLog} has begun and not finished.
+ *
+ * @throws StartError if the restore of a backup was interrupted: a backup has accounts, keys and waiting batches, and a log
+ *   does not
+ */
 export function isLedgerMissing(dataFolder: string): boolean {
-  return !existsSync(join(dataFolder, LEDGER_FILE)) || existsSync(join(dataFolder, RESTORING_FILE));
+  const mark = join(dataFolder, RESTORING_FILE);
+  if (!existsSync(mark)) return !existsSync(join(dataFolder, LEDGER_FILE));
+  if (isBackupName(readFileSync(mark, 'utf8').trim())) checkNotHalf(dataFolder);
+  return true;
 }
 
 /**

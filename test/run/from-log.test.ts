@@ -1,12 +1,14 @@
 /** `--from-log`: a job without a disk of its own, whose database is the log that its target publishes. */
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ed25519Signer, parseNote, privateNoteKey, signNote } from '../../contract/log/notes.ts';
 import { incidentId, incidentsText } from '../../publisher/projections/incidents/incident.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
+import { tidemarkHere } from '../cli/in-process.ts';
+import { tidemark } from '../cli/tidemark.ts';
 import { codeOf, filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
 
 const GOLD = 'api/v1/markets/gold.json';
@@ -236,4 +238,27 @@ describe('two jobs at once, each with a data folder', () => {
     expect(run).toMatchObject({ report: { markets: 3, faults: [] } });
     expect(await verify(target)).toMatchObject({ code: 0, output: '' });
   });
+});
+
+test('a run does not begin from the log in a folder where the restore of a backup was interrupted', async () => {
+  const { runOnce, records, target, data, folder } = await jobs();
+  const backups = join(folder, 'backups');
+  expect(await tidemarkHere(['backup', backups, '--data', data])).toMatchObject({ code: 0 });
+  // The files of the backup get their names, then the mark.
+  const hook = {
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, '../server/die-at-rename.ts')}`,
+    DIE_AT_RENAME: '6',
+  };
+  const restore = ['restore', backups, '--data', data, '--replace'];
+  expect(await tidemark(restore, { environment: hook })).toMatchObject({ code: null });
+  const before = await readdir(data);
+  expect(before).toContain('restoring');
+  const words = [await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] }), '--to', target, '--from-log'];
+  expect(await runOnce(words)).toMatchObject({
+    code: codeOf('refused'),
+    report: { detail: expect.stringContaining('tidemark restore') },
+  });
+  expect(await readdir(data)).toEqual(before);
+  expect(await tidemarkHere(restore)).toMatchObject({ code: 0 });
+  expect(await runOnce(words)).toMatchObject({ code: 0, report: { observations: 5 } });
 });
