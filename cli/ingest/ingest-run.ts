@@ -221,7 +221,7 @@ function columnsOfField({ observation, market }: CsvMapping): Readonly<Record<st
   const slug = columnsOf(market.slug);
   return {
     ...{ amountMinor: value, value, sourceValue: value, observedAt: columnsOfDate(observation.date) },
-    currency: columnsOf(observation.currency),
+    currency: columnsOf(observation.currency ?? ''),
     sourceUrl: columnsOf(observation.sourceUrl),
     sourceLabel: columnsOf(observation.sourceLabel),
     ...{ market: slug, slug, name: columnsOf(market.name), kind: columnsOf(market.kind) },

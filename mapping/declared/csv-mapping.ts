@@ -241,7 +241,10 @@ const furtherMetricSchema = z.strictObject({
 const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),
   value: valueSchema,
-  currency: template,
+  /** The currency of an amount of money. */
+  currency: template.optional(),
+  /** For a number other than money, such as a rate in `percent`: the unit that it counts. `metric` then names it. */
+  unit: text.min(1).max(60).optional(),
   /** Further metrics of the row, for several observations of one market in one row. */
   also: z.array(furtherMetricSchema).max(MARKET_METRICS_MAX).default([]),
   date: dateSchema,
@@ -304,16 +307,14 @@ export const csvMappingSchema = z.strictObject({
 export type CsvMapping = z.infer<typeof csvMappingSchema>;
 
 /** One metric of a mapping, with everything that it shares with the others. If it has a `unit`, it is not money. */
-export type MappedMetric = CsvMapping['observation'] & { readonly unit?: string | undefined };
+export type MappedMetric = CsvMapping['observation'];
 
 /** The metrics of each row: the first one, and the further ones. */
 export function metricsOf({ observation }: CsvMapping): readonly MappedMetric[] {
-  const { currency } = observation;
-  return [observation, ...observation.also.map((further) => ({ ...observation, currency, ...definedOf(further) }))];
-}
-
-function definedOf({ currency, ...others }: z.infer<typeof furtherMetricSchema>) {
-  return currency === undefined ? others : { ...others, currency };
+  const further = observation.also.map((each) => {
+    return { ...observation, ...each, unit: each.unit, currency: each.currency ?? observation.currency };
+  });
+  return [observation, ...further];
 }
 
 /** Whether the quantities are derived from the amounts in the file. */

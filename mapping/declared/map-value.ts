@@ -62,7 +62,8 @@ export function valueMapper(
 }
 
 function moneyMapper(mapping: CsvMapping, metric: MappedMetric): ReturnType<typeof valueMapper> {
-  const currencyOf = compileTemplate(metric.currency);
+  // `findReferenceFaults`: a metric without a unit has a currency.
+  const currencyOf = compileTemplate(metric.currency as string);
   const amountOf = amountMapper(mapping, metric);
   return (columns, market, observedAt) => {
     const currency = currencyOf(columns);

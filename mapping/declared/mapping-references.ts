@@ -87,6 +87,8 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
 /** The JSON Pointer of a metric of `metricsOf`. */
 const metricPointer = (index: number) => (index === 0 ? '/observation' : `/observation/also/${index - 1}`);
 
+const NO_CURRENCY = 'is missing. A number other than money, such as a rate, has a "unit" instead, such as "percent"';
+
 function metricFaults(mapping: CsvMapping): MappingFault[] {
   const faults: MappingFault[] = [];
   const seen = new Set<string>();
@@ -95,9 +97,16 @@ function metricFaults(mapping: CsvMapping): MappingFault[] {
     if (seen.has(metric)) faults.push({ pointer: `${pointer}/metric`, detail: 'is the name of an earlier metric' });
     seen.add(metric);
     faults.push(...numberFaults(value, `${pointer}/value`, mapping.json !== undefined));
-    if (unit === undefined) faults.push(...signFaults(value, currency, `${pointer}/value`));
-    else if (metric === 'price') faults.push({ pointer: `${pointer}/unit`, detail: 'has no use: a price is money' });
-    else if (mapping.observation.also[index - 1]?.currency !== undefined) {
+    const own = index === 0 ? mapping.observation : mapping.observation.also[index - 1];
+    if (unit === undefined) {
+      if (currency === undefined) faults.push({ pointer: `${pointer}/currency`, detail: NO_CURRENCY });
+      else faults.push(...signFaults(value, currency, `${pointer}/value`));
+    } else if (metric === 'price') {
+      faults.push({
+        pointer: `${pointer}/unit`,
+        detail: 'has no use: a price is money. Give another number a "metric"',
+      });
+    } else if (own?.currency !== undefined) {
       faults.push({ pointer: `${pointer}/unit`, detail: 'stands beside "currency": keep one of the two' });
     }
   }

@@ -137,7 +137,7 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
     return { kind: 'mark', text: `is written ${describeNumberFormat(other)}: say so in number, or in "decimalMark"` };
   }
   if (FREE.test(text)) {
-    return { kind: 'free', text: 'if it is a price of zero, write 0 in the file; if not, add it to blankValues' };
+    return { kind: 'free', text: 'if it means zero, write 0 in the file; if not, add it to blankValues' };
   }
   if (!/\d/.test(text)) {
     return { kind: 'word', text: 'if it stands for a missing value, add it to blankValues' };

@@ -233,6 +233,43 @@ describe('several metrics of a row', () => {
     expect(await results({ '/observation/also': value }, '{}')).toEqual({ faults: [pointer] });
   });
 
+  test('may all be numbers other than money, such as the rates of a tariff', async () => {
+    const first = { '/observation/metric': 'duty', '/observation/currency': undefined, '/observation/unit': 'percent' };
+    const text = '{"a":{"in":16,"vat":20}}';
+    const rates = {
+      ...first,
+      '/observation/also': [
+        { ...also[0], metric: 'vat', unit: 'percent', value: { ...also[0]?.value, column: 'vat' } },
+      ],
+    };
+    expect((await results(rates, text)).values).toEqual([
+      'a duty 16 percent 2026-01-02',
+      'a vat 20 percent 2026-01-02',
+    ]);
+    const money = { ...first, '/observation/also': [{ ...also[0], currency: 'USD' }] };
+    expect((await results(money, '{"a":{"in":16,"out":1}}')).values).toEqual([
+      'a duty 16 percent 2026-01-02',
+      'a outputPrice 1 USD 2026-01-02',
+    ]);
+  });
+
+  test.each<[string, Changes, string]>([
+    ['neither currency nor unit', { '/observation/currency': undefined }, '/observation/currency'],
+    ['both', { '/observation/unit': 'percent' }, '/observation/unit'],
+    [
+      'a price that is no money',
+      { '/observation/currency': undefined, '/observation/metric': 'price', '/observation/unit': 'percent' },
+      '/observation/unit',
+    ],
+    [
+      'no currency of further money',
+      { '/observation/currency': undefined, '/observation/unit': 'percent', '/observation/also': also },
+      '/observation/also/0/currency',
+    ],
+  ])('are refused if the first has %s', async (_, change, pointer) => {
+    expect(await results(change, '{}')).toEqual({ faults: [pointer] });
+  });
+
   test('need an exact quantity for a least one', async () => {
     expect(await results({ '/market/unit/quantity': '1' }, '{}')).toEqual({ faults: ['/market/unit/atLeast'] });
   });
