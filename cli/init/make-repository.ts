@@ -149,7 +149,7 @@ ignores it: keep a copy elsewhere, because a lost key ends the log. Only the fir
 
 ${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
 
-${recipe?.list === undefined ? '' : `${OF_LIST}\n\n`}${recipe === null ? '' : `The workflow has the times of the job, from this recipe. Put further recipes into \`sources/\`. ${OF_FILES}\n\n`}A push of a changed file publishes it. To remove a market for good, first delete its rows from the files: \`bash publish.sh --remove SLUG --public-reason TEXT\`.
+${recipe?.list === undefined ? '' : `${OF_LIST}\n\n`}${recipe === null ? '' : `The workflow has the times of the job, from this recipe. Put further recipes into \`sources/\`. ${OF_FILES}\n\n`}A push of a changed file publishes it. To remove a market for good, first delete its rows from the files: \`bash publish.sh --remove SLUG --public-reason TEXT\`. If another market takes its place, add \`--replaced-by SLUG\`, which cannot be added later.
 `;
 }
 

@@ -54,6 +54,7 @@ export async function runOnce(
   const progress = progressOf(options);
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
+  const removed: string[] = [];
   const report = await runRound(environment, {
     ...{ isUnsigned: options.unsigned === true, fromLog: options.fromLog ?? null, git },
     ...{ isStateInTarget: options.state !== undefined, waitSeconds: options.wait, isDryRun: dryRun },
@@ -67,13 +68,12 @@ export async function runOnce(
       // Done first: an unknown source ends the run before it changes anything.
       const named = await Promise.all(sources.map((place) => askForRun(client, place, options.unconditional === true)));
       const past = git === null ? null : await namedSource(client, git.recipe);
-      let isRemoved = false;
-      for (const slug of remove) isRemoved = (await removeOnce(client, slug, { reason, replacedBy })) || isRemoved;
+      for (const slug of remove) if (await removeOnce(client, slug, { reason, replacedBy })) removed.push(slug);
       ingested = await sendAll(client, files, options);
       return {
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
         past: git && past && { source: past.name, file: git },
-        isNews: isRemoved || [past, ...named].some((source) => source?.isStored) || ingested.some(hasNews),
+        isNews: removed.length > 0 || [past, ...named].some((source) => source?.isStored) || ingested.some(hasNews),
         isNothingStored: ingested.length > 0 && ingested.every(({ accepted, unchanged }) => accepted + unchanged === 0),
       };
     },
@@ -84,12 +84,12 @@ export async function runOnce(
 
   const outcome = outcomeOf(report, ingested, dryRun);
   // Written in any case, because a killed run may have left files to commit.
-  if (messageFile !== undefined && !dryRun) writeFileSync(messageFile, messageOf(report, ingested));
+  if (messageFile !== undefined && !dryRun) writeFileSync(messageFile, messageOf({ ...report, removed }, ingested));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
-    await printJson({ outcome, ...rest, publicFiles, ingested, durationMs });
-  } else await printReport(report, ingested, outcome, options.fromLog === undefined);
+    await printJson({ outcome, ...rest, publicFiles, removed, ingested, durationMs });
+  } else await printReport({ ...report, removed }, ingested, outcome, options.fromLog === undefined);
   for (const file of ingested) if (file.stoppedAtLine !== null) note(stopNote(file));
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
@@ -176,9 +176,14 @@ async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
   throw new CommandError(exit, message, null, { cause: error });
 }
 
+interface WithRemoved {
+  /** The slugs of markets that this run removed. */
+  readonly removed: readonly string[];
+}
+
 /** @param isKept whether the ledger is kept after the run: only then can a batch be named to undo it */
 async function printReport(
-  report: RunReport,
+  report: RunReport & WithRemoved,
   ingested: readonly FileSummary[],
   outcome: Outcome,
   isKept: boolean,
@@ -193,6 +198,7 @@ async function printReport(
     ...ingested.flatMap((file) =>
       file.missing === undefined ? [] : [['missing rows', inWordsOfMissing(file)] as const],
     ),
+    ...report.removed.map((slug) => ['removed', slug] as const),
     ...sources.map((end) => ['source', inWords(end)] as const),
     ...(past === null ? [] : [['past', inWordsOfPast(past)] as const]),
     ['generation', generation],
@@ -264,12 +270,13 @@ function inWords(end: SourceEnd): string {
 
 /** The commit message: one line, then the details. */
 function messageOf(
-  { generation, markets, observations, log, sources, past }: RunReport,
+  { generation, markets, observations, log, sources, past, removed }: RunReport & WithRemoved,
   ingested: readonly FileSummary[],
 ): string {
   const lines = [
     ...ingested.filter(hasNews).map(countsOfFile),
     ...ingested.filter(({ withdrawn }) => (withdrawn ?? 0) > 0).map(inWordsOfMissing),
+    ...removed.map((slug) => `removed ${slug}`),
     ...sources.map(inWords),
     ...(past === null ? [] : [inWordsOfPast(past)]),
     ...(log === null ? [] : [`Log ${log.origin}: ${counted(log.size, 'entry', 'entries')}`]),

@@ -226,7 +226,7 @@ test.each([
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
 });
 
-test('a run removes a market for good, with the reason; the next runs keep it removed', async () => {
+test('a run removes a market for good, with the reason, and names it; the next runs keep it removed', async () => {
   const { files, put, run, target } = await serviceOfFiles();
   await put('tea', '2026-01-01,5.00');
   await put('oats', '2026-01-01,2.00');
@@ -240,10 +240,10 @@ test('a run removes a market for good, with the reason; the next runs keep it re
     code: codeOf('refused'),
     errors: expect.stringContaining('no market oatz to remove'),
   });
-  expect(await run(...removal)).toMatchObject({ code: 0, report: { markets: 1 } });
+  expect(await run(...removal)).toMatchObject({ code: 0, report: { markets: 1, removed: ['oats'] } });
   const gone = JSON.parse(await readFile(join(target, 'api/v1/markets/oats.gone.json'), 'utf8'));
   expect(gone).toMatchObject({ reason: 'It was an example.', replacedBy: 'tea' });
-  expect(await run(...removal)).toMatchObject({ code: codeOf('unchanged'), report: { markets: 1 } });
+  expect(await run(...removal)).toMatchObject({ code: codeOf('unchanged'), report: { markets: 1, removed: [] } });
   expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { markets: 1 } });
   await put('oats', '2026-01-01,2.00');
   expect(await run()).toMatchObject({ code: codeOf('set-aside'), report: { markets: 1 } });
