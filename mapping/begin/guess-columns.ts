@@ -156,10 +156,13 @@ function isTimePart({ name, distinct }: Column): boolean {
 }
 
 function isNumeric(column: Column): boolean {
-  const { number, numbers, filled, wordCount } = column;
-  const isMostly = number !== null && number.count >= 0.9 * numbers.size;
+  const { number, numbers, filled, wordCount, signs } = column;
+  // Beside a currency sign, ranges and footnotes are prices, too: without this column, another one would be the price.
+  const isMostly = number !== null && number.count >= ([...signs].some(isCurrencySign) ? 0.5 : 0.9) * numbers.size;
   return isMostly && 2 * (filled - wordCount) >= filled - blankWords(column);
 }
+
+const isCurrencySign = (sign: string) => /^\p{Sc}$/u.test(sign);
 
 /** Texts that stand for a missing number. They fill most of the column of a currency that has ended. */
 const BLANK_WORD = /^(#?n[/.]?a\.?|nan|n\.?d\.?|null|none|[-–—]+|\.+)$/i;

@@ -110,7 +110,10 @@ function draftMatch({ guess, added, match }: Draft): readonly string[] {
   const { isSure, others } = guess.market;
   if (isSure || (added !== null && match.includes(added.name))) return match;
   const also = others.map(({ name, distinct }) => `${name} (${distinct.size})`).join(', ');
-  const list = match.length === 0 ? 'which columns identify a market?' : 'do these, and only these, identify a market?';
+  const list =
+    match.length === 0
+      ? 'which columns identify a market? None, if the file is about one.'
+      : 'do these, and only these, identify a market?';
   return [...match, `${FILL_IN}: ${list} Correct the list, and remove this text. Other columns: ${also || 'none'}`];
 }
 

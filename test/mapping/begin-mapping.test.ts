@@ -48,6 +48,14 @@ describe('a file of one series', () => {
   });
 });
 
+test('a column of prices with ranges and footnotes is asked for, beside one without them', async () => {
+  const rows = ['2.50,10', '0.15,$0.60', '$3.00 / $6.00*,$15', 'Free,Free', '0.27-$0.55,$1.10', '3,$5.5'];
+  const file = ['Model,In ($),Out ($)', ...rows.map((row, index) => `m${index},$${row}`)].join('\n');
+  const { document } = await begin(file.replace('$Free', 'Free'), 'models.csv');
+  const { column } = (document as { observation: { value: { column: string } } }).observation.value;
+  expect(column).toMatch(/^FILL IN: In \(\$\) or Out \(\$\): /);
+});
+
 describe('the table', () => {
   const wide = (except: readonly string[], name: string) => ({ unpivot: { columns: { except }, name } });
   /** The header does not show whether a number is an amount of the currency, or its price. */
