@@ -73,9 +73,18 @@ async function answered(answer: () => Promise<Record<string, unknown>>): Promise
 }
 
 function wordsOf(error: TidemarkError | RangeError): string {
-  if (error instanceof RangeError) return `invalid-request: ${error.message}`;
-  if (error.status === null && error.code === 'no-answer') return `${error.message}. Try again later.`;
+  const message = shown(error.message);
+  if (error instanceof RangeError) return `invalid-request: ${message}`;
+  if (error.status === null && error.code === 'no-answer') return `${message}. Try again later.`;
   // The service's own message is about any URL and about cursors, so this one replaces it.
-  if (error.status === 404) return `${error.message}. \`find_markets\` gives the names of markets.`;
-  return error.message;
+  if (error.status === 404) return `${message}. \`find_markets\` gives the names of markets.`;
+  return message;
+}
+
+const SHOWN_CHARACTERS = 500;
+
+/** The words of a host may have any length, and letters that hide or move others. */
+function shown(message: string): string {
+  const text = message.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

@@ -74,7 +74,7 @@ export function errorOfAnswer(
   parts: Pick<TidemarkErrorParts, 'request' | 'retryAfterMs' | 'idempotencyKey'>,
 ): TidemarkError {
   const { code, detail, title, errors, instance } = problemIn(text);
-  if (typeof code !== 'string') {
+  if (code === undefined) {
     const isElsewhere = status >= 300 && status < 400;
     const words = isElsewhere
       ? `leads to ${headers.get('location')}: use that address`
@@ -85,15 +85,23 @@ export function errorOfAnswer(
     ...parts,
     status,
     detail: detail ?? title ?? String(status),
-    errors: Array.isArray(errors) ? errors : [],
+    errors,
     requestId: instance?.replace('/requests/', '') ?? null,
   });
 }
 
-function problemIn(text: string): Partial<Problem> {
+/** The members that have the type of the contract. */
+function problemIn(text: string): Partial<Omit<Problem, 'errors'>> & { readonly errors: readonly ProblemError[] } {
+  const { code, detail, title, errors, instance } = membersOf(() => JSON.parse(text));
+  const known = Object.entries({ code, detail, title, instance }).filter(([, value]) => typeof value === 'string');
+  const isError = (each: unknown) =>
+    ['pointer', 'code', 'detail'].every((name) => typeof membersOf(() => each)[name] === 'string');
+  return { ...Object.fromEntries(known), errors: Array.isArray(errors) ? errors.filter(isError) : [] };
+}
+
+function membersOf(read: () => unknown): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
+    return { ...(read() as object) };
   } catch {
     return {};
   }

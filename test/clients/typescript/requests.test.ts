@@ -78,6 +78,11 @@ describe('a fault that stays is told at once:', () => {
       { code: 'unexpected-answer', status: 403, requestId: null },
     ],
     ['JSON that is no problem', () => answer(400, {}, 'null'), { code: 'unexpected-answer', errors: [] }],
+    [
+      'a problem with members of other types',
+      () => answer(400, {}, '{"code":"not-found","detail":{},"instance":7,"errors":[null,{"pointer":1}]}'),
+      { code: 'not-found', detail: '400', requestId: null, errors: [] },
+    ],
     ['a success that is no JSON', () => answer(200, {}, '<html>'), { code: 'unexpected-answer', status: 200 }],
     ['a success of another shape', () => answer(200, {}, '{"data":7}'), { code: 'unexpected-answer' }],
     ['a success that is no object', () => answer(200, {}, 'null'), { code: 'unexpected-answer' }],
