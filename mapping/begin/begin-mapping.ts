@@ -5,8 +5,8 @@ import type { Column } from './column.ts';
 import type { NoRows } from './document-rows.ts';
 import { draftOf } from './draft.ts';
 import { type ColumnGuess, guessColumns } from './guess-columns.ts';
-import { type FileTable, readTable } from './table.ts';
-import { writeMapping } from './write-mapping.ts';
+import { type FileTable, linkColumn, readTable } from './table.ts';
+import { MARKET_NAME, SLUG_NAME, writeMapping } from './write-mapping.ts';
 
 export type BegunMapping =
   | {
@@ -36,34 +36,40 @@ export async function beginMapping(file: AsyncIterable<Uint8Array>, name: string
     const line = place.csv.linesBeforeHeader + 1;
     return { fault: `line ${line} must name the columns, but it has the number ${headless.name}: add a line above it` };
   }
-  const named = place.xml ? onlyName(table, guess) : columns.find((column) => column.name === ownName);
-  const isMarket = named !== undefined && named !== guess.date?.column;
-  const isList = isMarket && guess.date === null && ownName !== undefined;
-  const isAlone = isList || place.json?.value !== undefined;
-  const market = isMarket ? marketByName(named, isAlone, guess.market) : guess.market;
+  const named = ownName === undefined ? namesOfRows(table, guess) : columns.filter((column) => column.name === ownName);
+  const areMarkets = named.length > 0 && named[0] !== guess.date?.column;
+  const isList = areMarkets && guess.date === null;
+  const isAlone = (isList && ownName !== undefined) || place.json?.value !== undefined;
+  const market = areMarkets ? marketByNames(named, isAlone, guess.market) : guess.market;
   const text = writeMapping(name, draftOf(table, { ...guess, market }, isList));
   const result = parseMappingText(text);
   return { text, toFill: 'faults' in result ? result.faults : [] };
 }
 
-/** The only column whose text differs in each row, if all rows have the same date. */
-function onlyName({ columns, rows }: FileTable, { date, values }: ColumnGuess): Column | undefined {
-  if (date?.column?.distinct.size !== 1) return undefined;
-  const names = columns.filter((column) => {
-    return !values.includes(column) && column.number === null && column.distinct.size === rows;
+/**
+ * The columns that name the rows, if all rows have the same date: of those whose text differs in each row, those called so, or
+ * the first one.
+ */
+function namesOfRows({ columns, rows }: FileTable, { date, values }: ColumnGuess): readonly Column[] {
+  if (rows < 2 || (date !== null && date.column?.distinct.size !== 1)) return [];
+  const link = linkColumn(columns);
+  const differing = columns.filter((column) => {
+    const isText = column.number === null || SLUG_NAME.test(column.name);
+    return isText && column !== link && !values.includes(column) && column.distinct.size === rows;
   });
-  return names.length === 1 ? names[0] : undefined;
+  const called = differing.filter(({ name }) => SLUG_NAME.test(name) || MARKET_NAME.test(name));
+  return called.length > 0 ? called : differing.slice(0, 1);
 }
 
 /**
  * If the rows are members of one object, their names differ. If they are single values, or have no date, only the name can
  * distinguish markets.
  */
-function marketByName(
-  named: Column,
+function marketByNames(
+  named: readonly Column[],
   isAlone: boolean,
   { match, others }: ColumnGuess['market'],
 ): ColumnGuess['market'] {
-  const rest = isAlone ? [] : [...match, ...others].filter((column) => column !== named);
-  return { match: [named], others: rest, isSure: rest.length === 0, isUnique: true };
+  const rest = isAlone ? [] : [...match, ...others].filter((column) => !named.includes(column));
+  return { match: named, others: rest, isSure: rest.length === 0 && named.length === 1, isUnique: true };
 }

@@ -128,9 +128,11 @@ export class Column {
     return [...this.words.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The notation of its numbers; null if less than half of its texts with digits are numbers. */
+  /** The notation of its numbers; null if less than half of its texts with digits are numbers, or some are codes such as 0101. */
   get number(): Candidates<NumberFormat> | null {
-    if (this.#number === undefined) this.#number = numberFormatOf([this]);
+    if (this.#number === undefined) {
+      this.#number = [...this.numbers].some((text) => /^0\d/.test(text)) ? null : numberFormatOf([this]);
+    }
     return this.#number;
   }
 

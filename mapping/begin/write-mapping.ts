@@ -43,7 +43,6 @@ export function writeMapping(fileName: string, draft: Draft): string {
       currency,
       also,
       date: draftDate(draft),
-      sourceLabel: `${FILL_IN}: the same label as above`,
       sourceUrl:
         link !== null && link.name !== ''
           ? `{${link.name}}`
@@ -152,6 +151,9 @@ function draftCurrency({ guess: { currency }, added, table: { columns } }: Draft
   };
 }
 
+/** Names of a column whose texts are addresses, or names for people. */
+export const SLUG_NAME = /(^|[^a-z])(slug|id|code|key|symbol|ticker|sku)$/i;
+export const MARKET_NAME = /(^|[^a-z])(name|title|label)$/i;
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
 
 function draftMarket(draft: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
@@ -160,7 +162,11 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
     .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
     .toLowerCase()
     .match(/[a-z0-9]+/g);
-  const slug = [file?.join('-') ?? 'market', ...match.map((column) => `{${column}}`)].join('-');
+  const names = match.filter((column) => MARKET_NAME.test(column));
+  const identifiers = match.length > names.length ? match.filter((column) => !names.includes(column)) : match;
+  const places = (columns: readonly string[]) => columns.map((column) => `{${column}}`);
+  const prefix = match.some((column) => /^slug$/i.test(column)) ? [] : [file?.join('-') ?? 'market'];
+  const slug = [...prefix, ...places(identifiers)].join('-');
   const unitColumn = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
   const things = new Set(guess.values.map(({ name }) => quantityNamedBy(name)?.of ?? null));
   const [named = null] = things.size === 1 ? things : [];
@@ -180,7 +186,7 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
   };
   return {
     slug: new Commented(
-      guess.market.isSure ? slug : `${FILL_IN}: such as ${slug}, with each column of match`,
+      guess.market.isSure || match.length > 0 ? slug : `${FILL_IN}: such as ${slug}, with each column of match`,
       'Becomes the public address of a market, and cannot change later.',
     ),
     slugDigest:
@@ -190,9 +196,9 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
             'A name with a dot, a capital or another special character gets eight characters of a digest.',
           )
         : undefined,
-    name: match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
+    name:
+      match.length === 0 ? `${FILL_IN}: the name of the market` : places(names.length > 0 ? names : match).join(', '),
     kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,
-    nativeCurrency: currency,
     unit: new Commented(unit, isExact ? EXACT : quantityComment(quantity)),
     sources: [
       {

@@ -79,7 +79,8 @@ const marketTemplateSchema = z.strictObject({
   slugDigest: z.enum(['never', 'unless-exact']).default('never'),
   name: template,
   kind: template,
-  nativeCurrency: template,
+  /** Left out: the currency of the observations. */
+  nativeCurrency: template.optional(),
   /**
    * The quantity that one price of the market buys. `quantity` must give a positive integer. Alternatively it is `exact`: the
    * smallest power of ten, from `atLeast` to 10^15, at which each amount of the market in the file is whole minor units. A
@@ -256,7 +257,8 @@ const observationTemplateSchema = z.strictObject({
   announced: z.union([z.literal(true), z.literal('when-ahead')]).optional(),
   /** The public reason of corrections, for files with corrections only. No reason if its columns are blank. */
   publicReason: template.optional(),
-  sourceLabel: template,
+  /** Left out: the label of the market's only source. */
+  sourceLabel: template.optional(),
   /** Placeholder values are percent-encoded. */
   sourceUrl: template,
   confidence: choiceOf(confidenceSchema),
@@ -279,7 +281,7 @@ const withholdSchema = z.strictObject({
   reason: z.string().trim().min(10),
 });
 
-export const csvMappingSchema = z.strictObject({
+const writtenMappingSchema = z.strictObject({
   /** For people: the contents of the file, its origin and its licence. */
   description: z.string().optional(),
   csv: csvSchema.prefault({}),
@@ -304,7 +306,28 @@ export const csvMappingSchema = z.strictObject({
   withhold: z.array(withholdSchema).default([]),
 });
 
-export type CsvMapping = z.infer<typeof csvMappingSchema>;
+export const NO_CURRENCY =
+  'is missing. A number other than money, such as a rate, has a "unit" instead, such as "percent"';
+
+/** A mapping, with the two fields that most people would write twice. */
+export const csvMappingSchema = writtenMappingSchema.transform(({ market, observation, ...others }, context) => {
+  const [source, ...more] = market.sources;
+  const nativeCurrency = market.nativeCurrency ?? observation.currency;
+  const sourceLabel = observation.sourceLabel ?? (more.length === 0 ? source?.label : undefined);
+  if (nativeCurrency !== undefined && sourceLabel !== undefined) {
+    return { ...others, market: { ...market, nativeCurrency }, observation: { ...observation, sourceLabel } };
+  }
+  const missing = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+  if (nativeCurrency === undefined && observation.unit === undefined) missing(['observation', 'currency'], NO_CURRENCY);
+  else if (nativeCurrency === undefined) {
+    missing(['market', 'nativeCurrency'], 'is missing, and the observations have no currency');
+  }
+  const sources = more.length === 0 ? 'no source' : 'several sources';
+  if (sourceLabel === undefined) missing(['observation', 'sourceLabel'], `is missing, and the market has ${sources}`);
+  return z.NEVER;
+});
+
+export type CsvMapping = z.output<typeof csvMappingSchema>;
 
 /** One metric of a mapping, with everything that it shares with the others. If it has a `unit`, it is not money. */
 export type MappedMetric = CsvMapping['observation'];

@@ -12,6 +12,7 @@ import {
   type MappedMetric,
   type MappingFault,
   metricsOf,
+  NO_CURRENCY,
 } from './csv-mapping.ts';
 
 /**
@@ -86,8 +87,6 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
 
 /** The JSON Pointer of a metric of `metricsOf`. */
 const metricPointer = (index: number) => (index === 0 ? '/observation' : `/observation/also/${index - 1}`);
-
-const NO_CURRENCY = 'is missing. A number other than money, such as a rate, has a "unit" instead, such as "percent"';
 
 function metricFaults(mapping: CsvMapping): MappingFault[] {
   const faults: MappingFault[] = [];

@@ -14,8 +14,12 @@ const MODELS = {
 const ECB_ROWS = {
   xml: { rows: '/Envelope/Cube/Cube/Cube' },
   match: ['@currency'],
-  market: { slug: 'rates-{@currency}', nativeCurrency: expect.stringMatching(/^FILL IN: \{@currency\} if/) },
-  observation: { value: { column: '@rate' }, date: { column: '../@time', format: 'YYYY-MM-DD', precision: 'day' } },
+  market: { slug: 'rates-{@currency}' },
+  observation: {
+    currency: expect.stringMatching(/^FILL IN: \{@currency\} if/),
+    value: { column: '@rate' },
+    date: { column: '../@time', format: 'YYYY-MM-DD', precision: 'day' },
+  },
 };
 
 describe('a begun mapping has the rows of', () => {

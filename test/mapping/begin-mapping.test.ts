@@ -37,9 +37,9 @@ describe('a file of one series', () => {
       },
     });
     expect(toFill).toEqual([
-      ...['name', 'kind', 'nativeCurrency', 'unit/of'].map((field) => `/market/${field}`),
+      ...['name', 'kind', 'unit/of'].map((field) => `/market/${field}`),
       ...['label', 'url', 'publisher', 'licence', 'attribution'].map((field) => `/market/sources/0/${field}`),
-      ...['currency', 'sourceLabel', 'sourceUrl', 'confidence'].map((field) => `/observation/${field}`),
+      ...['currency', 'sourceUrl', 'confidence'].map((field) => `/observation/${field}`),
     ]);
     expect(await checkMapping(filledIn(text), FILE)).toMatchObject({
       faults: [],
@@ -75,7 +75,6 @@ describe('the table', () => {
         ...ofCurrencies,
         market: {
           slug: 'prices-{currency}',
-          nativeCurrency: inOrOf('currency'),
           // As the price of a dinar in dollars, 0.35071891 needs one more zero than as an amount of dinars.
           unit: { quantity: '1000000', of: expect.stringContaining('{currency}') },
         },
@@ -97,7 +96,7 @@ describe('the table', () => {
     [
       'of other things asks for their currency',
       daily('day,wheat,maize', '1.5,2'),
-      { ...wide(['day'], 'market'), market: { nativeCurrency: FILL_IN } },
+      { ...wide(['day'], 'market'), observation: { currency: FILL_IN } },
     ],
     [
       'of months in the header, and a currency for each row',
@@ -125,7 +124,7 @@ describe('the table', () => {
       ),
       {
         match: ['place_id', 'place', 'item', 'flag', 'ccy', FILL_IN],
-        market: { slug: FILL_IN, nativeCurrency: '{ccy}' },
+        market: { slug: 'prices-{place_id}-{place}-{item}-{flag}-{ccy}' },
         observation: { value: { column: 'price' }, currency: '{ccy}', date: { column: 'day' } },
       },
     ],
@@ -135,7 +134,7 @@ describe('the table', () => {
       {
         match: ['base', 'quote'],
         tables: [{ key: '{quote}', columns: ['currencyCode'], rows: { eur: ['EUR'], usd: ['USD'] } }],
-        market: { nativeCurrency: '{currencyCode}' },
+        observation: { currency: '{currencyCode}' },
       },
     ],
     ...['units', 'Units', 'per', 'Nominal', 'x'].map((name): [string, string, object] => [
@@ -145,7 +144,6 @@ describe('the table', () => {
         match: ['currency'],
         // The price of 100 yen has four decimals, so ten thousand yen have whole pence.
         market: {
-          nativeCurrency: inOrOf('currency'),
           unit: { quantity: '10000', of: expect.stringContaining('{currency}') },
         },
         observation: { currency: inOrOf('currency'), value: { column: 'rate', quotedQuantity: `{${name}}` } },
@@ -155,8 +153,8 @@ describe('the table', () => {
       'of exchange rates whose name says what they are of',
       daily('day,code,Currency units per £1', 'EUR,1.15', 'JPY,200'),
       {
-        market: { nativeCurrency: '{code}', unit: { of: 'GBP' } },
-        observation: { value: { column: 'Currency units per £1' } },
+        market: { unit: { of: 'GBP' } },
+        observation: { currency: '{code}', value: { column: 'Currency units per £1' } },
       },
     ],
     [
@@ -175,7 +173,7 @@ describe('the table', () => {
     [
       'with two columns of currencies asks which one it is',
       daily('day,first,second,rate', 'USD,EUR,0.91', 'EUR,USD,1.1'),
-      { market: { nativeCurrency: expect.stringMatching(/^FILL IN: \{first\} or \{second\}/) } },
+      { observation: { currency: expect.stringMatching(/^FILL IN: \{first\} or \{second\}/) } },
     ],
     [
       'with two columns of prices asks which one it is',
@@ -446,12 +444,12 @@ describe('a doubt', () => {
     [
       'a name and an identifier that come together',
       daily('date,id,place,price', 'a7,Accra,1.5', 'a9,Lomé,2.5'),
-      { '/match/2': 'these', '/market/slug': '{id}-{place}' },
+      { '/match/2': 'these' },
     ],
     [
       'a column that is the same in all rows',
       daily('date,item,unit,price', 'tea,kg,1.5', 'salt,kg,2.5'),
-      { '/match/2': 'these', '/market/slug': '{unit}' },
+      { '/match/2': 'these' },
     ],
     [
       'a column that differs within a market',
@@ -474,7 +472,7 @@ describe('a doubt', () => {
     [
       'one row for each of many names, and no date',
       '{"data":[{"id":"a/x","name":"X","price":1.6e-05},{"id":"a/y","name":"Y","price":2.5e-08},{"id":"b/z","name":"Z","price":3e-07}]}',
-      { '/match/0': 'id', '/observation/date/column': 'constant' },
+      { '/match/2': 'these', '/observation/date/column': 'constant' },
     ],
   ])('is left to a person, with the candidates: %s', async (_, file, doubts) => {
     const { text, document, toFill } = await begin(file);
@@ -494,9 +492,34 @@ describe('a doubt', () => {
     ['EUR/USD', null],
   ])('the column %j names the currency %s', async (column, code) => {
     const { document, toFill } = await begin(daily(`date,${column}`, '1.5'));
-    const places = ['/market/nativeCurrency', '/observation/currency'];
-    expect(toFill.filter((pointer) => places.includes(pointer))).toEqual(code === null ? places : []);
-    if (code !== null) expect([document.market.nativeCurrency, document.observation.currency]).toEqual([code, code]);
+    expect(toFill.includes('/observation/currency')).toBe(code === null);
+    if (code !== null) expect(document.observation.currency).toBe(code);
+  });
+});
+
+describe('a list of current prices', () => {
+  test.each<[string, string, object]>([
+    [
+      'with an address and a name for each row asks only whether these identify the markets',
+      'slug,name,price,currency,date\ngold,Gold,4129.10,USD,2026-11-27\nsilver,Silver,52.30,USD,2026-11-27\n',
+      { match: ['slug', 'name', FILL_IN], market: { slug: '{slug}', name: '{name}' } },
+    ],
+    [
+      'without a date has the metrics of a list',
+      'Model;Input;Output\nGPT 5;1,25;10,50\nClaude;3,00;15,00\n',
+      {
+        match: ['Model'],
+        market: { slug: 'prices-{Model}', slugDigest: 'unless-exact', unit: { quantity: 'exact' } },
+        observation: { metric: 'input', also: [{ metric: 'output', value: { column: 'Output' } }] },
+      },
+    ],
+    [
+      'by codes that begin with zeros, which are no numbers',
+      'hs_code,goods,rate\n0101.21,Horses,2.5\n0101.29,Other horses,11.5\n0102.21,Cattle,1.5\n',
+      { match: ['hs_code', FILL_IN], market: { slug: 'prices-{hs_code}' }, observation: { value: { column: 'rate' } } },
+    ],
+  ])('%s', async (_, file, expected) => {
+    expect((await begin(file)).document).toMatchObject(expected);
   });
 });
 

@@ -29,7 +29,7 @@ export async function begin(file: string | Uint8Array, name?: string) {
 export function filledIn(text: string): string {
   return text
     .replaceAll(/"(url|sourceUrl)": "FILL IN[^"]*"/g, '"$1": "https://example.org/"')
-    .replaceAll(/"(nativeCurrency|currency)": "FILL IN[^"]*"/g, '"$1": "USD"')
+    .replaceAll(/"currency": "FILL IN[^"]*"/g, '"currency": "USD"')
     .replace(/"confidence": "FILL IN[^"]*"/, '"confidence": "high"')
     .replace(/"early": "FILL IN(?:\\.|[^"\\])*"/, '"early": "confirmed"')
     .replaceAll(/"FILL IN[^"]*"/g, '"gold"');

@@ -8,6 +8,8 @@ import { changed, pointersOf } from './mapped.ts';
 /** Where the faults of the example are, after one change. */
 const pointersAfter = (path: string, value: unknown) => pointersOf(withChange(exampleMapping, path, value));
 
+const LABEL = '/observation/sourceLabel';
+
 describe('a mapping', () => {
   test('that is right is taken, with its defaults', () => {
     const result = parseMapping(exampleMapping);
@@ -18,6 +20,19 @@ describe('a mapping', () => {
         market: { sources: [{ attribution: null }] },
       },
     });
+  });
+
+  test('takes the currency of its market from the observations, and their label from the only source', () => {
+    const short = withChange(withChange(exampleMapping, '/market/nativeCurrency', undefined), LABEL, undefined);
+    expect(parseMapping(short)).toMatchObject({
+      mapping: { market: { nativeCurrency: '{code}' }, observation: { sourceLabel: 'Shop' } },
+    });
+    const source = { label: 'Market', url: 'https://example.org/' };
+    for (const sources of [[], [source, source]]) {
+      expect(pointersOf(withChange(short, '/market/sources', sources))).toEqual([LABEL]);
+    }
+    const ofRate = withChange(withChange(short, '/observation/currency', undefined), '/observation/unit', 'percent');
+    expect(pointersOf(ofRate)).toEqual(['/market/nativeCurrency']);
   });
 
   test.each<[title: string, path: string, value: unknown, pointers?: string[]]>([
