@@ -5,7 +5,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
 import { queryPages, readAll, readEach } from '../../storage/ports/paging.ts';
@@ -73,7 +73,7 @@ type ObjectClass =
   /** Its key has an unknown form. */
   | { readonly kind: 'unknown' }
   /** The projection that owns it decides. */
-  | { readonly kind: 'owned'; readonly owner: Projector; readonly name: PublicObjectName | null }
+  | { readonly kind: 'owned'; readonly owner: Projector; readonly name: PublicObjectName }
   | { readonly kind: 'list-page'; readonly cursor: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'body'; readonly slug: string };
@@ -95,8 +95,9 @@ export interface NewestExpired {
 export class ReachableSet {
   readonly #storage: PublisherStorage;
   readonly #list: SettledList;
-  /** Projections by the kinds and keys of their objects. */
-  readonly #owners = new Map<string, Projector>();
+  /** Projections by the kinds of their objects. */
+  readonly #owners = new Map<PublicObjectKind, Projector>();
+  readonly #former: ReadonlySet<string>;
   /** Pages that this generation or an earlier one superseded are no longer retained. 0: all superseded pages are retained. */
   readonly newestExpired: number;
   readonly #expiredLogSize: number;
@@ -112,7 +113,7 @@ export class ReachableSet {
   ) {
     this.#storage = storage;
     for (const projector of projectors) for (const kind of projector.kinds) this.#owners.set(kind, projector);
-    for (const projector of projectors) for (const key of projector.keys ?? []) this.#owners.set(key, projector);
+    this.#former = new Set(projectors.flatMap(({ formerKeys = [] }) => formerKeys));
     this.#list = list;
     this.newestExpired = generation;
     this.#expiredLogSize = logSize;
@@ -157,9 +158,9 @@ export class ReachableSet {
     const written = packedGeneration(key);
     if (written !== null) return unless(!this.#isPackedDone(key, written));
     const name = parsePublicKey(key);
-    const owner = this.#owners.get(name?.kind ?? key);
+    if (name === null) return { kind: this.#former.has(key) ? 'garbage' : 'unknown' };
+    const owner = this.#owners.get(name.kind);
     if (owner !== undefined) return { kind: 'owned', owner, name };
-    if (name === null) return { kind: 'unknown' };
     if ('tile' in name) return unless(!isTileExpired(key, this.#expiredLogSize) && !this.#isStray(key));
     if ('cursor' in name) {
       // A page of a later generation may not be in the layout yet.
