@@ -3,8 +3,7 @@
 import { READ_HOST, WRITE_HOST } from '../contract/files/example-hosts.ts';
 import { NOT_FOUND_PAGE } from '../contract/files/object-paths.ts';
 import { OPERATOR_PLACE, operatorHtml } from '../contract/files/operator-html.ts';
-import type { PublicObjectName } from '../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey } from '../contract/files/public-objects.ts';
+import { PUBLIC_PREFIX, type PublicObjectName, parsePublicKey } from '../contract/files/public-objects.ts';
 import { escapedHtml } from '../contract/html/html-text.ts';
 import type { Operator } from '../contract/values/operator.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';

@@ -1,54 +1,7 @@
 /**
- * The names of stored public objects, and how long each is kept. `PUBLIC_OBJECTS` defines everything else about each kind.
- *
- * Types and constants only.
+ * Groups of kinds of stored public objects, and how long an object is kept. `PUBLIC_OBJECTS` defines everything else about
+ * each kind.
  */
-
-/** The name of one stored object: its kind, and the fields that distinguish it from others of that kind. */
-export type PublicObjectName =
-  | { readonly kind: 'market-list' }
-  | { readonly kind: 'market-list-page'; readonly cursor: string }
-  | { readonly kind: 'market'; readonly slug: string }
-  | { readonly kind: 'history'; readonly slug: string }
-  | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
-  | { readonly kind: 'history-csv'; readonly slug: string }
-  | { readonly kind: 'history-ndjson'; readonly slug: string }
-  | { readonly kind: 'history-year-csv'; readonly slug: string; readonly year: string }
-  | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
-  | { readonly kind: 'history-index'; readonly slug: string }
-  /** The index of the parts. */
-  | { readonly kind: 'latest' }
-  | { readonly kind: 'latest-csv'; readonly part: string }
-  | { readonly kind: 'latest-ndjson'; readonly part: string }
-  | { readonly kind: 'recent' }
-  | { readonly kind: 'modified' }
-  /** A feed of all markets. `file`: `changes` or `corrections`. */
-  | { readonly kind: 'feed'; readonly file: FeedName }
-  | { readonly kind: 'market-feed'; readonly slug: string }
-  | { readonly kind: 'releases' }
-  | { readonly kind: 'sources' }
-  | { readonly kind: 'incidents' }
-  | { readonly kind: 'incidents-feed' }
-  | { readonly kind: 'market-page'; readonly slug: string }
-  | { readonly kind: 'badge'; readonly slug: string }
-  | { readonly kind: 'badge-json'; readonly slug: string }
-  | { readonly kind: 'embed'; readonly slug: string }
-  | { readonly kind: 'embed-json'; readonly slug: string }
-  | { readonly kind: 'snapshot' }
-  | { readonly kind: 'log-checkpoint' }
-  | { readonly kind: 'log-vkey' }
-  /** `tile`: the part of the path after `tile/`, e.g. `0/x001/234.p/5` or `entries/007`. */
-  | { readonly kind: 'log-tile'; readonly tile: string }
-  | { readonly kind: 'log-ndjson'; readonly tile: string }
-  /** The manifest of one day, e.g. `2026-11-22`. */
-  | { readonly kind: 'export-package'; readonly date: string }
-  | { readonly kind: 'export-latest' }
-  /** Files for other programs, one kind for each content type. `file`: the path, e.g. `quotes/3f.json`. */
-  | { readonly kind: 'compat-json'; readonly file: string }
-  | { readonly kind: 'compat-text'; readonly file: string }
-  | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
-  | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind]
-  | { readonly [Kind in SiteKind]: { readonly kind: Kind; readonly file: string } }[SiteKind];
 
 export const FEED_NAMES = ['changes', 'corrections'] as const;
 
@@ -93,8 +46,6 @@ export const HISTORY_FILE_KINDS = [
 
 /** The files beside the list, with its cadence. The index comes after the parts to which it leads. */
 export const LIST_FILE_KINDS = ['latest-csv', 'latest-ndjson', 'recent', 'latest'] as const;
-
-export type PublicObjectKind = PublicObjectName['kind'];
 
 /**
  * How long an object is kept:

@@ -25,7 +25,7 @@ import {
   WAITLIST_PATH,
 } from './object-paths.ts';
 import { PAGE_CONTENT_TYPE } from './page-headers.ts';
-import { FEED_NAMES, type PublicObjectKind, type PublicObjectName, type Retention } from './public-object-names.ts';
+import { FEED_NAMES, type Retention } from './public-object-names.ts';
 import {
   BADGES_URL,
   COMPAT_URL,
@@ -51,16 +51,21 @@ const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable
 /** Readers can reach only keys below this prefix: the path of the origin adds it, and no query or header can change it. */
 export const PUBLIC_PREFIX = 'public';
 
-interface PublicObjectPolicy {
+/** The fields of a name, by their names in the path. */
+type Fields = Readonly<Record<string, string>>;
+
+interface PublicObjectPolicy<Path extends string = string> {
+  /** For the compiler: the names in braces are the fields of the object's name. */
+  readonly template?: Path;
   /** The key below `PUBLIC_PREFIX`; also the path that the router requests from the origin. */
-  readonly path: (name: PublicObjectName) => string;
+  readonly path: (name: Fields) => string;
   /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
   readonly pattern: RegExp;
   readonly contentType: string;
   /** Whether a problem document may replace the object: see `statusOfObject`. */
   readonly mayBeGone: boolean;
   /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
-  readonly cacheTag: (name: PublicObjectName) => string | null;
+  readonly cacheTag: (name: Fields) => string | null;
   readonly retention: Retention;
 }
 
@@ -81,7 +86,7 @@ const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const EXPORT_FILE = '(?:observations|markets)-[0-9]{6}-[0-9a-f]{32}';
 /** A part of the markets, by the SHA-256 of their slugs. */
 const PART = '[0-9a-f]{2}';
-const HISTORY = `${MARKETS_URL}/{slug}/history`;
+const HISTORY = `${MARKETS_URL}/{slug}/history` as const;
 /** A page for people: `file` is the path in the built site, here without its extension. */
 const SITE_FILE = '(?!(?:api|badges|embed|errors|markets|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
 
@@ -98,19 +103,18 @@ const FIELDS: Readonly<Record<string, string>> = {
  * @param tag `slug`: the cache tag is the market's
  * @param field the pattern of the one field that is not in {@link FIELDS}
  */
-function kind(
-  path: string,
+function kind<const Path extends string>(
+  path: Path,
   contentType: string,
   tag: string | null,
   { retention = 'head', mayBeGone = false, field = '' }: Partial<PublicObjectPolicy> & { readonly field?: string } = {},
-): PublicObjectPolicy {
+): PublicObjectPolicy<Path> {
   // A split by one group alternates: text, name, text, name …
   const parts = path.split(/\{(\w+)\}/);
   const source = parts.map((part, index) =>
     index % 2 === 0 ? part.replaceAll('.', '\\.') : `(?<${part}>${FIELDS[part] ?? field})`,
   );
-  const fieldOf = (name: PublicObjectName, part: string): string =>
-    (name as unknown as Record<string, string>)[part] ?? '';
+  const fieldOf = (name: Fields, part: string): string => name[part] ?? '';
   return {
     path: (name) => parts.reduce((text, part, index) => text + (index % 2 === 0 ? part : fieldOf(name, part)), ''),
     pattern: new RegExp(`^${source.join('')}$`),
@@ -122,10 +126,11 @@ function kind(
 }
 
 /** A body or a file of one market, which a problem document may replace. */
-const ofMarket = (path: string, contentType: string) => kind(path, contentType, 'slug', { mayBeGone: true });
+const ofMarket = <const Path extends string>(path: Path, contentType: string) =>
+  kind(path, contentType, 'slug', { mayBeGone: true });
 
-const ofParts = (extension: string, contentType: string, field = EXPORT_FILE) =>
-  kind(`${EXPORT_ROOT}parts/{file}.${extension}`, contentType, 'exports', { retention: 'export', field });
+const ofParts = <const Extension extends string>(extension: Extension, contentType: string, field = EXPORT_FILE) =>
+  kind(`${EXPORT_ROOT}parts/{file}.${extension}` as const, contentType, 'exports', { retention: 'export', field });
 
 /** Files for other programs. */
 const compat = (contentType: string, field: string) =>
@@ -134,7 +139,7 @@ const compat = (contentType: string, field: string) =>
 const site = (extension: string, contentType: string) =>
   kind('/{file}', contentType, 'site', { retention: 'site', field: `${SITE_FILE}\\.${extension}` });
 
-export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy } = {
+export const PUBLIC_OBJECTS = {
   'market-list': kind(MARKET_LIST_PATH, JSON_TYPE, 'markets'),
   'market-list-page': kind(`${MARKETS_URL}/pages/{cursor}.json`, JSON_TYPE, 'markets', { retention: 'page' }),
   market: ofMarket(`${MARKETS_URL}/{slug}.json`, JSON_TYPE),
@@ -191,7 +196,18 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'site-script': site('js', 'text/javascript; charset=utf-8'),
   'site-text': site('txt', TEXT_TYPE),
   'site-page': site('html', PAGE_CONTENT_TYPE),
+} as const satisfies Readonly<Record<string, PublicObjectPolicy>>;
+
+export type PublicObjectKind = keyof typeof PUBLIC_OBJECTS;
+
+type FieldIn<Path> = Path extends `${string}{${infer Field}}${infer Rest}` ? Field | FieldIn<Rest> : never;
+
+type NameOf<Kind extends PublicObjectKind> = { readonly kind: Kind } & {
+  readonly [Field in FieldIn<NonNullable<(typeof PUBLIC_OBJECTS)[Kind]['template']>>]: string;
 };
+
+/** The name of one stored object: its kind, and the fields that distinguish it from others of that kind. */
+export type PublicObjectName = { [Kind in PublicObjectKind]: NameOf<Kind> }[PublicObjectKind];
 
 /** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */
 export function publicPath(name: PublicObjectName): string {

@@ -1,7 +1,11 @@
 /** The policy of the bucket of public objects. */
 import { PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, PUBLIC_PREFIX, publicKey } from '../../contract/files/public-objects.ts';
+import {
+  PUBLIC_OBJECTS,
+  PUBLIC_PREFIX,
+  type PublicObjectKind,
+  publicKey,
+} from '../../contract/files/public-objects.ts';
 import { LAYOUT_OBJECTS, REDO_OBJECTS } from './permissions.ts';
 import { denyAll } from './policies.ts';
 

@@ -3,11 +3,10 @@ import pMap from 'p-map';
 import {
   HISTORY_FILE_KINDS,
   LIST_FILE_KINDS,
-  type PublicObjectKind,
   SITE_KINDS,
   STATIC_KINDS,
 } from '../../contract/files/public-object-names.ts';
-import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { type PublicObjectKind, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { dropped, put } from '../../storage/ports/changes.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { removeObject } from '../../storage/ports/objects.ts';

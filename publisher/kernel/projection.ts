@@ -7,7 +7,7 @@
  * again.
  */
 
-import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import type { Item } from '../../storage/ports/ledger.ts';

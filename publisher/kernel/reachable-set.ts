@@ -5,8 +5,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { type PublicObjectKind, type PublicObjectName, parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
 import { queryPages, readAll, readEach } from '../../storage/ports/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';

@@ -1,5 +1,4 @@
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_PREFIX, type PublicObjectName, publicKey } from '../../contract/files/public-objects.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { keyPages } from '../../storage/ports/objects.ts';
 import { readAll } from '../../storage/ports/paging.ts';

@@ -8,8 +8,15 @@
  */
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import { FEED_NAMES, type PublicObjectKind, type PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { FEED_NAMES } from '../../contract/files/public-object-names.ts';
+import {
+  PUBLIC_OBJECTS,
+  PUBLIC_PREFIX,
+  type PublicObjectKind,
+  type PublicObjectName,
+  parsePublicKey,
+  publicKey,
+} from '../../contract/files/public-objects.ts';
 import { COPY_PREFIX } from '../../storage/aws/names.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { keyPages } from '../../storage/ports/objects.ts';

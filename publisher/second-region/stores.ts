@@ -1,6 +1,5 @@
 /** The two stores, and how one object is copied. */
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, type PublicObjectName } from '../../contract/files/public-objects.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
 import { ifStill } from '../../storage/ports/objects.ts';

@@ -1,7 +1,13 @@
 /** The verified copy: an object folder with the keys of the service, which the embedded edge can serve. */
 
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/files/public-objects.ts';
+import {
+  LOG_ROOT,
+  PUBLIC_PREFIX,
+  type PublicObjectName,
+  parsePublicKey,
+  publicKey,
+  publicPath,
+} from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { parseTilePath } from '../../contract/log/tiles.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';

@@ -10,8 +10,7 @@
  * fails a check is read again after that time. It is a fault if the same bytes fail again.
  */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, type PublicObjectName, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';

@@ -5,8 +5,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
+import {
+  PUBLIC_OBJECTS,
+  type PublicObjectName,
+  publicKey,
+  storedHeaders,
+} from '../../contract/files/public-objects.ts';
 import { ndjsonPath } from '../../contract/log/tiles.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import { takenDownAnswer } from '../../publisher/core/log/log-tiles.ts';

@@ -4,8 +4,7 @@
  * It also finds objects that a killed round left.
  */
 import { EXPORT_KEPT_DAYS } from '../../contract/bodies/export-tables.ts';
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, type PublicObjectName, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';

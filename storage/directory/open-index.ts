@@ -2,8 +2,13 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey, publicKey, storedHeaders } from '../../contract/files/public-objects.ts';
+import {
+  PUBLIC_OBJECTS,
+  type PublicObjectName,
+  parsePublicKey,
+  publicKey,
+  storedHeaders,
+} from '../../contract/files/public-objects.ts';
 import { bodyDigest } from '../ports/object-rules.ts';
 import type { ObjectMetadata } from '../ports/object-store.ts';
 import { type IndexedObject, ObjectIndex } from './object-index.ts';

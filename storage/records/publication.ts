@@ -22,7 +22,7 @@
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
 
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey, PutChange } from '../ports/ledger.ts';
 import type { KeyRange, PrefixRange, ShardedRange } from '../ports/paging.ts';

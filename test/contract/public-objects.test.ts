@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/files/limits.ts';
-import {
-  FEED_NAMES,
-  type PublicObjectKind,
-  type PublicObjectName,
-  type Retention,
-} from '../../contract/files/public-object-names.ts';
+import { FEED_NAMES, type Retention } from '../../contract/files/public-object-names.ts';
 import {
   PUBLIC_OBJECTS,
   PUBLIC_PREFIX,
+  type PublicObjectKind,
+  type PublicObjectName,
   parsePublicKey,
   publicKey,
   publicPath,
@@ -228,6 +225,17 @@ describe('keys of public objects', () => {
   ])('%j names no public object', (key) => {
     expect(parsePublicKey(key)).toBeNull();
   });
+});
+
+test('the compiler knows the fields of each name from its path', () => {
+  // @ts-expect-error: it has a slug.
+  publicKey({ kind: 'market' });
+  // @ts-expect-error: it has a slug, too.
+  publicKey({ kind: 'history-year-csv', year: '2026' });
+  // @ts-expect-error: the snapshot has no slug.
+  publicKey({ kind: 'snapshot', slug: 'gold-usd' });
+  // @ts-expect-error: there is no such kind.
+  expect(() => publicKey({ kind: 'other' })).toThrow(TypeError);
 });
 
 describe('the table of public objects', () => {

@@ -1,7 +1,6 @@
 /** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
-import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_PREFIX, type PublicObjectKind, parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { LogSettings, PublisherDependencies } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/kernel/list/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';

@@ -1,5 +1,5 @@
 /** Facts about the committed records of a simulated ledger, read without the code under test. */
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../contract/files/public-objects.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import type { AnyRange } from '../../storage/ports/paging.ts';
 import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';

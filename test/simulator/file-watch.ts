@@ -1,6 +1,5 @@
 /** Checks each change of the files beside the bodies for faults that a reader could see. Part of the store's watch. */
-import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { publicKey } from '../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../contract/files/public-objects.ts';
 import {
   hasPages,
   idsIn,

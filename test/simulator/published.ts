@@ -1,12 +1,14 @@
 /** The public state of a store at one moment, read without simulated operations. */
 
 import type { LatestPart } from '../../contract/bodies/latest.ts';
+import { HISTORY_FILE_KINDS } from '../../contract/files/public-object-names.ts';
 import {
-  HISTORY_FILE_KINDS,
+  PUBLIC_PREFIX,
   type PublicObjectKind,
   type PublicObjectName,
-} from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+  parsePublicKey,
+  publicKey,
+} from '../../contract/files/public-objects.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 

@@ -3,12 +3,13 @@
  * to an older body, an immutable object with other bytes, a page that is deleted too early.
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { STATIC_KINDS } from '../../contract/files/public-object-names.ts';
 import {
   type PublicObjectKind,
   type PublicObjectName,
-  STATIC_KINDS,
-} from '../../contract/files/public-object-names.ts';
-import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+  parsePublicKey,
+  publicKey,
+} from '../../contract/files/public-objects.ts';
 import { FileWatch } from './file-watch.ts';
 import { LogWatch } from './log-watch.ts';
 import {

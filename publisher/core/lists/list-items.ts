@@ -1,7 +1,6 @@
 /** The items of a new list: from the pages of the previous list, or from the published bodies of all markets. */
 import pMap, { pMapIterable } from 'p-map';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

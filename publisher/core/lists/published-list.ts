@@ -1,6 +1,6 @@
 /** Reads the published list as a whole, from one generation. */
 import pMap from 'p-map';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -2,8 +2,7 @@
 
 import type { MarkedPrices } from '../../../contract/bodies/recent-prices.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicPath } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicPath } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 
 /** Kinds with one file for each market. */

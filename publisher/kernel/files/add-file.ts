@@ -1,6 +1,5 @@
 /** For a projection with one file for all markets: puts the file only if its bytes change, or if the store has lost it. */
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import type { PlanContext } from '../projection.ts';
 import { rendered } from './rendered.ts';
 import { storedDigest } from './stored-digest.ts';

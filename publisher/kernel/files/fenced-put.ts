@@ -27,8 +27,12 @@
  */
 
 import { cursorGeneration } from '../../../contract/files/cursors.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { parsePublicKey, publicKey, storedHeaders } from '../../../contract/files/public-objects.ts';
+import {
+  type PublicObjectName,
+  parsePublicKey,
+  publicKey,
+  storedHeaders,
+} from '../../../contract/files/public-objects.ts';
 import type { ETag, ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
 import { ifStill } from '../../../storage/ports/objects.ts';
 import { ImmutableMismatch, ledgerBehind } from '../../errors.ts';

@@ -1,7 +1,6 @@
 /** Puts a file outside of a generation, unless the store has it with the same bytes, or one of a later generation. */
 
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { MAX_OBJECT_BYTES } from '../../../storage/ports/object-rules.ts';
 import { ifStill } from '../../../storage/ports/objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -1,7 +1,6 @@
 /** Digests of the published bodies, read from the store: the ledger's record may describe another state. */
 import { isDeepStrictEqual } from 'node:util';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import type { ETag, ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { publicMetadata } from './fenced-put.ts';

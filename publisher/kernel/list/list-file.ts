@@ -4,7 +4,7 @@
  * markets.
  */
 import { LIST_FILE_MARKETS_MAX } from '../../../contract/files/limits.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';

@@ -9,8 +9,7 @@ import {
   compatModelsSchema,
   compatRatesSchema,
 } from '../../../contract/bodies/compat.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicPath } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicPath } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { moneyTexts } from '../../../contract/values/money/money-texts.ts';
 import { checkAnswer } from '../../verify/check-body.ts';

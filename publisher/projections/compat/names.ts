@@ -1,6 +1,6 @@
 /** The names of the files for other programs. */
 import { PRICE_FORMATS, type PriceFormat } from '../../../contract/bodies/compat-limits.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
 export interface CompatFile {

@@ -11,8 +11,8 @@ import {
   type ExportExtension,
   type ExportTable,
 } from '../../../contract/bodies/export-tables.ts';
-import type { ExportFileKind, PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { ExportFileKind } from '../../../contract/files/public-object-names.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { created, put } from '../../../storage/ports/changes.ts';
 import type { Change, Item } from '../../../storage/ports/ledger.ts';
 import { bodyDigest } from '../../../storage/ports/object-rules.ts';

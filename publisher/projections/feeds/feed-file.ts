@@ -4,7 +4,8 @@
  * the same entry in every feed.
  */
 import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
-import { FEED_TITLES, type FeedName, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { FEED_TITLES, type FeedName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import { atomFeed, originIn, uuidOf } from '../../kernel/text/atom.ts';
 import { xmlText } from '../../kernel/text/xml-text.ts';
 import {

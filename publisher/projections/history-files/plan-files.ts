@@ -5,8 +5,7 @@
 
 import { historyFilesDue, historyIndex, historyTooLongDocument } from '../../../contract/bodies/history-files.ts';
 import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/bodies/history-rows.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { canonicalInstant } from '../../../contract/values/metric.ts';

@@ -1,6 +1,7 @@
 /** Histories as files: whole and by year, in CSV and NDJSON, with an index. */
 import { HISTORY_FORMATS } from '../../../contract/bodies/history-rows.ts';
-import { HISTORY_FILE_KINDS, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { HISTORY_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { Ledger } from '../../../storage/ports/ledger.ts';
 import { readAll, readEach } from '../../../storage/ports/paging.ts';

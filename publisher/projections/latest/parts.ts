@@ -6,7 +6,7 @@ import type { LatestPart } from '../../../contract/bodies/latest.ts';
 import { LATEST_FILES, type LatestEntry, type LatestFormat } from '../../../contract/bodies/latest-entries.ts';
 import { type FileAt, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { LATEST_PART_MARKETS_MAX } from '../../../contract/files/limits.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';

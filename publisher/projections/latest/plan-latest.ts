@@ -11,8 +11,7 @@ import {
 import type { RecentEntry } from '../../../contract/bodies/recent-prices.ts';
 import { type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { CURSOR_LIFETIME_SECONDS, RECENT_MARKETS_MAX } from '../../../contract/files/limits.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';

@@ -1,6 +1,6 @@
 /** Which files readers may still ask for. */
 import type { LatestPart } from '../../../contract/bodies/latest.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject } from '../../kernel/projection.ts';

@@ -1,7 +1,6 @@
 /** Bodies are published at once. The list has a cadence, and then shows the changes of several generations. */
 import { describe, expect, test } from 'vitest';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { defaultListEverySeconds, type PublisherDependencies } from '../../../publisher/dependencies.ts';

@@ -4,8 +4,7 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
 import { entryTiles } from '../../../publisher/core/log/log-tiles.ts';

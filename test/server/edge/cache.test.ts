@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import { createObjectCache, type ObjectCache } from '../../../server/edge/cache.ts';
 import { FakeClock, FaultyObjects } from './edge-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { PublicObjectName } from '../../../contract/files/public-objects.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
 import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/files/public-objects.ts';
 import {
   NO_RESOURCE_PROBLEM,
   NOT_FOUND_PROBLEM,

@@ -2,8 +2,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
-import type { PublicObjectName, SiteKind } from '../../../contract/files/public-object-names.ts';
-import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
+import type { SiteKind } from '../../../contract/files/public-object-names.ts';
+import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS, type PublicObjectName } from '../../../contract/files/public-objects.ts';
 import { ask, type Edge, startEdge } from './edge-fixture.ts';
 
 const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
