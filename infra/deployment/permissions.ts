@@ -9,8 +9,50 @@
 
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { ARCHIVE_PREFIX, COPY_PREFIX, UPLOADS_PREFIX } from '../../storage/aws/names.ts';
+import {
+  API_KEYS,
+  answersOf,
+  ERASURES,
+  entitlementsKey,
+  FIRST_KEY_KEY,
+  usageOf,
+  WAITLIST,
+  watchlistsOf,
+} from '../../storage/records/accounts.ts';
+import { AUDIT_SEAL_PARTS, AUDIT_SEALS, auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
+import { batchPartition, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { COMPAT_PARTS } from '../../storage/records/compat.ts';
+import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
 import { MOVED_PARTITIONS } from '../../storage/records/format-3.ts';
-import { PARTITIONS as P } from './partitions.ts';
+import { FORMAT_KEY } from '../../storage/records/formats.ts';
+import { INCIDENTS_KEY } from '../../storage/records/incidents.ts';
+import { LOG_HASHES } from '../../storage/records/log.ts';
+import { ANNOUNCED_MARKETS, MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  DEFERRED,
+  FILES_BEHIND,
+  FRESH_MARKS,
+  GENERATIONS,
+  generationOfKey,
+  HEAD_KEY,
+  LIST_CHANGES,
+  PUBLISHED_SITE_KEY,
+  publicationKey,
+  publishedHeadsKey,
+  SUPERSEDED_PAGES,
+  WALK_KEY,
+} from '../../storage/records/publication.ts';
+import {
+  claimKey,
+  claimsInState,
+  claimsOfSubject,
+  VERIFICATIONS,
+  verificationsOfMarket,
+} from '../../storage/records/review.ts';
+import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../../storage/records/sources.ts';
+import { DUE_TAKEDOWNS, TAKEDOWNS } from '../../storage/records/takedowns.ts';
+import { AUDIT_BY_DAY, AUDIT_BY_SYSTEM, LOG_ENTRIES, type Partitions, UPLOADS } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
   'write-api',
@@ -37,9 +79,6 @@ export type FunctionName = (typeof ALL_FUNCTION_NAMES)[number];
 export function functionsOf({ secondRegion }: { readonly secondRegion?: string | undefined }): readonly FunctionName[] {
   return secondRegion === undefined ? FUNCTION_NAMES : ALL_FUNCTION_NAMES;
 }
-
-/** Partitions of the ledger; `*` stands for a variable rest. */
-type Partitions = readonly string[];
 
 /** An absent member allows nothing. The same is true for the other tables of this file. */
 export interface TableAccess {
@@ -89,67 +128,67 @@ const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
 const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
 
 /** The format of the ledger. The last two are read only if the ledger has no record of its format. */
-const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
+const FORMAT_READS: Partitions = [FORMAT_KEY, GENERATIONS, MARKET_INDEX];
 
 /** The records from which public bodies are rendered. Entitlements, keys, contacts and audit records are not among them. */
 const PUBLISHER_READS: Partitions = [
   ...FORMAT_READS,
-  P.awaitingGeneration,
-  P.generationOf,
-  P.head,
-  P.listChanges,
-  P.logEntries,
-  P.logHashes,
-  P.market,
-  P.marks,
-  P.publications,
-  P.published,
-  P.deferred,
+  AWAITING_GENERATION,
+  generationOfKey,
+  HEAD_KEY,
+  LIST_CHANGES,
+  LOG_ENTRIES,
+  LOG_HASHES,
+  marketPartition,
+  FRESH_MARKS,
+  publicationKey,
+  publishedHeadsKey,
+  DEFERRED,
   // When each source was fetched.
-  P.sourceStates,
-  P.supersededPages,
-  P.takedowns,
-  P.takedownsDue,
+  SOURCE_STATES,
+  SUPERSEDED_PAGES,
+  TAKEDOWNS,
+  DUE_TAKEDOWNS,
 ];
 
 /** Claims, and what they have verified. */
-const REVIEW: Partitions = [P.claims, P.claimsByState, P.claimsBySubject, P.verifications, P.verificationsByMarket];
+const REVIEW: Partitions = [claimKey, claimsInState, claimsOfSubject, VERIFICATIONS, verificationsOfMarket];
 
 /** The records that a request can write. Records of the publisher are not among them. */
 const WRITE_API_PUTS: Partitions = [
   // Accepting a claim may retract an announced value.
-  P.announced,
-  P.apiKeys,
-  P.auditByActor,
-  P.auditByDay,
-  P.auditByTarget,
-  P.awaitingGeneration,
-  P.batches,
+  ANNOUNCED_MARKETS,
+  API_KEYS,
+  auditOfActor,
+  AUDIT_BY_DAY,
+  auditOfTarget,
+  AWAITING_GENERATION,
+  batchPartition,
   ...REVIEW,
-  P.entitlements,
-  P.erasures,
-  P.idempotency,
-  P.market,
-  P.marks,
-  P.publications,
-  P.sourceRuns,
-  P.sources,
-  P.sourceStates,
-  P.sourceWork,
-  P.takedowns,
-  P.takedownsDue,
-  P.waitlist,
-  P.watchlists,
-  P.work,
+  entitlementsKey,
+  ERASURES,
+  answersOf,
+  marketPartition,
+  FRESH_MARKS,
+  publicationKey,
+  runsOfSource,
+  SOURCES,
+  SOURCE_STATES,
+  RUN_WORK,
+  TAKEDOWNS,
+  DUE_TAKEDOWNS,
+  WAITLIST,
+  watchlistsOf,
+  WORK_QUEUE,
 ];
 
 export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'write-api': {
     table: {
-      read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
+      read: [...FORMAT_READS, ...WRITE_API_PUTS, generationOfKey, usageOf],
       put: WRITE_API_PUTS,
-      count: [P.usage],
-      delete: [P.announced, P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
+      count: [usageOf],
+      delete: [ANNOUNCED_MARKETS, claimsInState, claimsOfSubject, SOURCES, SOURCE_STATES, watchlistsOf],
     },
     // For signing upload URLs: a signed URL carries this permission for its key.
     uploads: { put: [UPLOADED_OBJECTS] },
@@ -159,50 +198,53 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [
         ...FORMAT_READS,
-        P.announced,
-        P.apiKeys,
-        P.auditByDay,
-        P.auditSeals,
-        P.auditSealParts,
-        P.batches,
+        ANNOUNCED_MARKETS,
+        API_KEYS,
+        AUDIT_BY_DAY,
+        AUDIT_SEALS,
+        AUDIT_SEAL_PARTS,
+        batchPartition,
         ...REVIEW,
-        P.entitlements,
-        P.erasures,
-        P.idempotency,
-        P.market,
-        P.usage,
-        P.watchlists,
-        P.work,
+        entitlementsKey,
+        ERASURES,
+        answersOf,
+        marketPartition,
+        usageOf,
+        watchlistsOf,
+        WORK_QUEUE,
       ],
       put: [
-        P.announced,
-        P.apiKeys,
-        P.auditByDay,
-        P.auditBySystem,
-        P.auditSeals,
-        P.auditSealParts,
-        P.auditByTarget,
-        P.awaitingGeneration,
-        P.batches,
+        ANNOUNCED_MARKETS,
+        API_KEYS,
+        AUDIT_BY_DAY,
+        AUDIT_BY_SYSTEM,
+        AUDIT_SEALS,
+        AUDIT_SEAL_PARTS,
+        auditOfTarget,
+        AWAITING_GENERATION,
+        batchPartition,
         ...REVIEW,
-        P.entitlements,
-        P.erasures,
+        entitlementsKey,
+        ERASURES,
         // When a ledger is used for the first time.
-        P.format,
-        P.market,
-        P.marketIndex,
-        P.marks,
+        FORMAT_KEY,
+        marketPartition,
+        MARKET_INDEX,
+        FRESH_MARKS,
         // A lease is written into its work item.
-        P.work,
+        WORK_QUEUE,
       ],
-      delete: [...[P.announced, P.claimsByState, P.claimsBySubject, P.idempotency], ...[P.usage, P.watchlists, P.work]],
+      delete: [
+        ...[ANNOUNCED_MARKETS, claimsInState, claimsOfSubject, answersOf],
+        ...[usageOf, watchlistsOf, WORK_QUEUE],
+      ],
     },
     uploads: { read: [UPLOADED_OBJECTS], tag: [UPLOADED_OBJECTS] },
   },
   'upload-arrived': {
     table: {
-      read: [...FORMAT_READS, P.apiKeys, P.erasures, P.uploads],
-      put: [P.uploads, P.work],
+      read: [...FORMAT_READS, API_KEYS, ERASURES, UPLOADS],
+      put: [UPLOADS, WORK_QUEUE],
     },
     // HEAD of an object needs a read permission.
     uploads: { read: [UPLOADED_OBJECTS], tag: [UPLOADED_OBJECTS] },
@@ -211,37 +253,37 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   // files that the worker checks and applies.
   sources: {
     table: {
-      read: [...FORMAT_READS, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork, P.uploads],
-      put: [P.sourceRuns, P.sourceStates, P.sourceWork, P.uploads, P.work],
-      delete: [P.sourceWork],
+      read: [...FORMAT_READS, runsOfSource, SOURCES, SOURCE_STATES, RUN_WORK, UPLOADS],
+      put: [runsOfSource, SOURCE_STATES, RUN_WORK, UPLOADS, WORK_QUEUE],
+      delete: [RUN_WORK],
     },
     uploads: { read: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], put: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS] },
   },
   publish: {
     table: {
-      read: [...PUBLISHER_READS, P.filesBehind, P.incidents, P.publishedSite],
+      read: [...PUBLISHER_READS, FILES_BEHIND, INCIDENTS_KEY, PUBLISHED_SITE_KEY],
       put: [
-        P.compat,
-        P.filesBehind,
-        P.format,
-        P.generationOf,
-        P.generations,
-        P.head,
-        P.incidents,
-        P.listChanges,
-        P.logEntries,
-        P.logHashes,
-        P.published,
-        P.publishedSite,
-        P.deferred,
-        P.supersededPages,
-        P.takedowns,
+        COMPAT_PARTS,
+        FILES_BEHIND,
+        FORMAT_KEY,
+        generationOfKey,
+        GENERATIONS,
+        HEAD_KEY,
+        INCIDENTS_KEY,
+        LIST_CHANGES,
+        LOG_ENTRIES,
+        LOG_HASHES,
+        publishedHeadsKey,
+        PUBLISHED_SITE_KEY,
+        DEFERRED,
+        SUPERSEDED_PAGES,
+        TAKEDOWNS,
         // For marking all markets for a refresh.
-        P.work,
+        WORK_QUEUE,
       ],
       delete: [
-        ...[P.awaitingGeneration, P.filesBehind, P.listChanges, P.marks],
-        ...[P.published, P.deferred, P.supersededPages, P.takedownsDue],
+        ...[AWAITING_GENERATION, FILES_BEHIND, LIST_CHANGES, FRESH_MARKS],
+        ...[publishedHeadsKey, DEFERRED, SUPERSEDED_PAGES, DUE_TAKEDOWNS],
       ],
     },
     publicObjects: {
@@ -260,21 +302,21 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [
         ...FORMAT_READS,
         ...[
-          P.compat,
-          P.exportFiles,
-          P.exports,
-          P.head,
-          P.listChanges,
-          P.published,
-          P.publishedSite,
-          P.supersededPages,
-          P.sweep,
+          COMPAT_PARTS,
+          EXPORT_FILES,
+          EXPORT_DAYS,
+          HEAD_KEY,
+          LIST_CHANGES,
+          publishedHeadsKey,
+          PUBLISHED_SITE_KEY,
+          SUPERSEDED_PAGES,
+          WALK_KEY,
         ],
       ],
       // The position where its next walk begins.
-      put: [P.sweep],
+      put: [WALK_KEY],
       // HEAD has a separate partition, so the sweep cannot delete it.
-      delete: [P.exportFiles, P.exports, P.generations, P.supersededPages],
+      delete: [EXPORT_FILES, EXPORT_DAYS, GENERATIONS, SUPERSEDED_PAGES],
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
@@ -287,16 +329,16 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   // It reads the log, the definitions of markets, and public bodies. It can put only exports and files for other programs.
   export: {
     table: {
-      read: [...FORMAT_READS, P.exportFiles, P.exports, P.compat, P.head, P.logEntries, P.market],
-      put: [P.exportFiles, P.exports, P.compat],
+      read: [...FORMAT_READS, EXPORT_FILES, EXPORT_DAYS, COMPAT_PARTS, HEAD_KEY, LOG_ENTRIES, marketPartition],
+      put: [EXPORT_FILES, EXPORT_DAYS, COMPAT_PARTS],
       // The requests to make objects again.
-      delete: [P.compat, P.exports],
+      delete: [COMPAT_PARTS, EXPORT_DAYS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS] },
   },
   // It changes nothing in the first region.
   copy: {
-    table: { read: [...FORMAT_READS, P.head] },
+    table: { read: [...FORMAT_READS, HEAD_KEY] },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS] },
     secondObjects: {
       read: [PUBLIC_OBJECTS, COPY_OBJECTS],
@@ -307,22 +349,22 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
   repair: {
     table: {
-      read: [...PUBLISHER_READS, ...MOVED_PARTITIONS, P.announced, P.work],
+      read: [...PUBLISHER_READS, ...MOVED_PARTITIONS, ANNOUNCED_MARKETS, WORK_QUEUE],
       put: [
-        ...[P.announced, P.generations, P.head, P.market, P.marketIndex, P.marks],
+        ...[ANNOUNCED_MARKETS, GENERATIONS, HEAD_KEY, marketPartition, MARKET_INDEX, FRESH_MARKS],
         // For the migration.
-        ...[P.awaitingGeneration, P.format, P.generationOf, P.listChanges, P.work],
+        ...[AWAITING_GENERATION, FORMAT_KEY, generationOfKey, LIST_CHANGES, WORK_QUEUE],
       ],
       // Observations of a market without a record, because their market is undefined; items that wait for a revision that
       // no market has; and items that a migration moves to other keys.
-      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.deferred, ...MOVED_PARTITIONS],
+      delete: [AWAITING_GENERATION, marketPartition, MARKET_INDEX, FRESH_MARKS, DEFERRED, ...MOVED_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS] },
   },
   'first-key': {
     table: {
-      read: [P.apiKeys, P.firstKey],
-      put: [P.apiKeys, P.auditByDay, P.auditBySystem, P.auditByTarget, P.firstKey],
+      read: [API_KEYS, FIRST_KEY_KEY],
+      put: [API_KEYS, AUDIT_BY_DAY, AUDIT_BY_SYSTEM, auditOfTarget, FIRST_KEY_KEY],
     },
   },
 };

@@ -1,5 +1,6 @@
 /** Turns {@link Access}, which is data, into the statements of a function's role. Actions and keys are limited to that data. */
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type Partitions, patternsOf } from './partitions.ts';
 import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 
 /** The resources of one deployment, by ARN; `logGroup` is the function's own. */
@@ -67,10 +68,10 @@ const READS = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
  * transactions, because only transactions carry the conditions that keep the ledger consistent.
  */
 function tableStatements(access: TableAccess, table: string): readonly PolicyStatement[] {
-  const grant = (actions: readonly string[], partitions: readonly string[] = [], inTransaction = true) => {
+  const grant = (actions: readonly string[], partitions: Partitions = [], inTransaction = true) => {
     if (partitions.length === 0) return [];
     const conditions = {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patternsOf(partitions) },
       // `ForAllValues` is also true if there is no value.
       Null: { 'dynamodb:LeadingKeys': 'false' },
       ...(inTransaction

@@ -11,13 +11,15 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { projectionsText } from '../../contract/files/projections.ts';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../storage/aws/names.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { APPEND_ONLY } from '../../storage/records/keys.ts';
+import { AWAITING_GENERATION, FRESH_MARKS } from '../../storage/records/publication.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { addSchedule, StreamTrigger, type StreamTriggerProps, streamStatements } from '../constructs/stream-trigger.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import type { Configuration } from '../deployment/configuration.ts';
 import { failuresName, functionName, secondBucketName } from '../deployment/names.ts';
-import { PARTITIONS } from '../deployment/partitions.ts';
+import { patternsOf } from '../deployment/partitions.ts';
 import type { FunctionName } from '../deployment/permissions.ts';
 import { allow } from '../deployment/policies.ts';
 import { type DataStack, RANDOM_SECRET } from './data.ts';
@@ -137,7 +139,7 @@ export class ApiStack extends Stack {
       variables: this.#uploadVariables(),
     };
     // A lease modifies its work item, so only an insert counts.
-    const trigger = { partitions: [PARTITIONS.work], events: ['INSERT'], coalesce: WORKER_COALESCE } as const;
+    const trigger = { partitions: patternsOf([WORK_QUEUE]), events: ['INSERT'], coalesce: WORKER_COALESCE } as const;
     this.#addTriggered('worker', 'WorkerDoorbell', settings, trigger);
   }
 
@@ -188,7 +190,7 @@ export class ApiStack extends Stack {
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
     };
     this.#addTriggered('publish', 'PublisherDoorbell', settings, {
-      partitions: [PARTITIONS.marks, PARTITIONS.awaitingGeneration],
+      partitions: patternsOf([FRESH_MARKS, AWAITING_GENERATION]),
       // A modified mark counts too: a market may change again before its mark is cleared.
       events: ['INSERT', 'MODIFY'],
       // The publisher can neither read nor write audit records, so a change of one does not change its report.

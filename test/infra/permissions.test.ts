@@ -1,5 +1,6 @@
 /** The permissions of each function: those of its row in the table of accesses, and within the promised limits. */
 import { describe, expect, it } from 'vitest';
+import { patternsOf } from '../../infra/deployment/partitions.ts';
 import {
   ACCESS,
   ALL_FUNCTION_NAMES,
@@ -45,7 +46,9 @@ const OF_TRIGGER: Partial<Record<FunctionName, readonly (readonly string[])[]>> 
 function rowOf(name: FunctionName): (readonly string[])[] {
   const { table = {}, publicObjects, secondObjects, uploads, secret, invalidate, signLog } = ACCESS[name];
   const inTable = (Object.keys(TABLE_ACTIONS) as (keyof typeof TABLE_ACTIONS)[]).flatMap((kind) =>
-    (table[kind] ?? []).flatMap((partition) => TABLE_ACTIONS[kind].map((action) => [`dynamodb:${action}`, partition])),
+    patternsOf(table[kind] ?? []).flatMap((partition) =>
+      TABLE_ACTIONS[kind].map((action) => [`dynamodb:${action}`, partition]),
+    ),
   );
   const inBucket = (bucket: string, access: ObjectAccess = {}) => [
     ...(Object.keys(OBJECT_ACTIONS) as (keyof typeof OBJECT_ACTIONS)[]).flatMap((kind) =>
