@@ -24,35 +24,44 @@ const NAME = '.tidemark-files';
 
 type Rendered = Pick<PublisherDependencies, 'objects' | 'pageSizes' | 'projections' | 'readBaseUrl' | 'site'>;
 
-/**
- * Whether the folder has the files of its note, and this version renders the same. False for a bucket.
- *
- * @param isRead whether to read all bytes. What a data folder remembers of a file from an earlier run does not reveal a change
- *   by another program
- */
-export async function fitsNote(
-  target: PublicTarget,
-  rendered: Rendered,
-  keys: readonly NoteSigner[],
-  isRead: boolean,
-): Promise<boolean> {
+/** The text of the folder's note. Null: there is none that one of the keys has signed; or the target is a bucket. */
+export async function readNote(target: PublicTarget, keys: readonly NoteSigner[]): Promise<string | null> {
   const note = target.isRemote ? null : await target.read(NAME);
-  if (note === null) return false;
+  if (note === null) return null;
   try {
     const { text } = openNote(
       Buffer.from(note).toString('utf8'),
       keys.map(({ vkey }) => verifierKey(vkey)),
     );
-    return text === (await textOf(rendered, isRead ? headOfBytes : headKnown));
+    return text;
   } catch (error) {
-    if (error instanceof LogFaultError) return false;
+    if (error instanceof LogFaultError) return null;
     throw error;
   }
 }
 
+/**
+ * Whether the folder has the files of its note, and this version renders the same.
+ *
+ * @param noted the result of {@link readNote}
+ * @param isRead whether to read all bytes. What a data folder remembers of a file from an earlier run does not reveal a change
+ *   by another program
+ */
+export async function fitsNote(noted: string | null, rendered: Rendered, isRead: boolean): Promise<boolean> {
+  return noted !== null && noted === (await textOf(rendered, isRead ? headOfBytes : headKnown));
+}
+
+/**
+ * Whether the note says that the files were rendered by another version, or for another address. The checks of `verify` do not
+ * reveal it: pages for people, and the addresses in feeds, are not in the log.
+ */
+export function isRenderedOtherwise(noted: string | null, { objects: _, ...renderer }: Rendered): boolean {
+  return noted !== null && noted.split('\n')[1] !== rendererOf(renderer);
+}
+
 /** Call it when everything is published, and nothing more will be written. Writes nothing into a bucket. */
 export async function leaveNote(target: PublicTarget, rendered: Rendered, keys: readonly NoteSigner[]): Promise<void> {
-  if (target.isRemote || (await fitsNote(target, rendered, keys, false))) return;
+  if (target.isRemote || (await fitsNote(await readNote(target, keys), rendered, false))) return;
   await writeDurably(join(target.name, NAME), await signNote(await textOf(rendered, headKnown), keys));
 }
 

@@ -45,7 +45,7 @@ import type { TargetState } from '../state/target-state.ts';
 import { openTarget } from '../target/open-target.ts';
 import { CHECKPOINT } from '../target/target.ts';
 import { beginIfEmpty, hasNews, isUnused, isWhole } from './begin.ts';
-import { fitsNote, leaveNote } from './files-note.ts';
+import { fitsNote, isRenderedOtherwise, leaveNote, readNote } from './files-note.ts';
 import { openLocalApi } from './local-api.ts';
 import { firstRefused, type RefusedRecord } from './refused-records.ts';
 import { countFiles, endSourceRuns, type FileCounts, publishAll } from './round-steps.ts';
@@ -335,8 +335,9 @@ async function takePast(
 /** Whether the ledger was begun from a log, has nothing new, and the files are those of the log. */
 async function isAllPublished({ ledger, target, dependencies, logKeys }: Round, begunFrom: ProvenLog | null) {
   if (!(await isUnused(ledger)) || (await hasNews(ledger))) return false;
-  const isNoted = await fitsNote(target, dependencies, logKeys?.signers ?? [], begunFrom === null);
-  return isNoted || (await isWhole(target, ledger, begunFrom));
+  const noted = await readNote(target, logKeys?.signers ?? []);
+  if (isRenderedOtherwise(noted, dependencies)) return false;
+  return (await fitsNote(noted, dependencies, begunFrom === null)) || (await isWhole(target, ledger, begunFrom));
 }
 
 /** Returns markets and projections that could not be published. */

@@ -79,6 +79,23 @@ test('a run without news puts back files that somebody has changed or deleted', 
   expect(await run([])).toMatchObject({ code: codeOf('unchanged') });
 });
 
+test('a run without news publishes the pages again after a move to another address', async () => {
+  const { run, target } = await jobs();
+  const at = (host: string) => run([], { TIDEMARK_READ_BASE_URL: `https://${host}.example` });
+  expect(await at('old')).toMatchObject({ code: 0, report: { observations: 4 } });
+  expect(await at('new')).toMatchObject({ code: 0, report: { observations: 4 } });
+  for (const path of ['index.html', 'docs/index.html']) {
+    const text = await readFile(join(target, path), 'utf8');
+    expect([path, text.includes('https://new.example'), text.includes('https://old.example')]).toEqual([
+      path,
+      true,
+      false,
+    ]);
+  }
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  expect(await at('new')).toMatchObject({ code: codeOf('unchanged'), report: { publicFiles: { written: 0 } } });
+});
+
 test('the note of the files counts only for these files, and with the key of the log', async () => {
   const { run, counted, target, key } = await jobs();
   const note = join(target, '.tidemark-files');
