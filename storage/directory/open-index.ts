@@ -24,7 +24,9 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
     for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true });
     index = new ObjectIndex(path);
   }
-  if (!index.isWhole()) {
+  const isEmpty = (await readdir(join(root, PUBLIC_FOLDER))).length === 0;
+  // After a restore on a new machine, an operator puts the files of the log back. Unknown files would be overwritten.
+  if (!index.isWhole() || !(isEmpty || index.hasPublic())) {
     await index.atOnce(async () => {
       await rebuild(root, index);
       index.markWhole();
@@ -33,7 +35,7 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
   }
   // The operator has deleted all files, so that they are made again. Later, an empty folder means that its disk is not
   // mounted.
-  if ((await readdir(join(root, PUBLIC_FOLDER))).length === 0) index.forgetPublic();
+  if (isEmpty) index.forgetPublic();
   return index;
 }
 
