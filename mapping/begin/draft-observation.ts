@@ -16,9 +16,12 @@ export function draftValue({ table, guess, added, isList }: Draft, { all }: Quan
   const { values } = guess;
   const names = values.map(({ name }) => name).slice(0, isList ? 1 : undefined);
   const which = names.length === 0 ? 'no column looks like prices' : names.join(' or ');
-  const blankValues = [...new Set(values.flatMap(blankWordsOf))];
+  const words = [...new Set(values.flatMap(blankWordsOf))];
+  const stand = standInOf(values);
+  const blankValues = stand === null ? words : [...words, `${FILL_IN}: ${JSON.stringify(stand)} ${STAND_IN}`];
   const blank = sum(values, (column) => {
-    return column.blank + blankValues.reduce((count, word) => count + (column.words.get(word) ?? 0), 0);
+    const stands = column.cells.filter((cell) => cell === stand).length;
+    return column.blank + stands + words.reduce((count, word) => count + (column.words.get(word) ?? 0), 0);
   });
   const zeros = sum(values, (column) => column.zeros);
   const isSparse = added !== null && blank > sum(values, ({ cells }) => cells.length) * MANY_BLANKS;
@@ -111,6 +114,15 @@ function draftNumber(number: Draft['guess']['number']) {
 
 const SIGNS =
   'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
+
+const STAND_IN = 'if it stands for a missing number, as it is the only negative one; else remove this text';
+
+/** The only negative number of these columns, if programs often write it for a missing one: -1, -99, -999.0. */
+function standInOf(columns: readonly Column[]): string | null {
+  const texts = new Set(columns.flatMap(({ distinct }) => [...distinct].filter((text) => /^[-\u2212]/.test(text))));
+  const [only = '', ...others] = [...texts].filter((text) => /\d/.test(text));
+  return others.length === 0 && /^-(1|9{2,5})(\.0+)?$/.test(only) ? only : null;
+}
 
 /** The words without digits in a column of numbers, if they are few. */
 function blankWordsOf({ words }: Column): string[] {

@@ -48,12 +48,32 @@ describe('a file of one series', () => {
   });
 });
 
-test('a column of prices with ranges and footnotes is asked for, beside one without them', async () => {
+test('a column of prices with ranges and footnotes is not left out, beside one without them', async () => {
   const rows = ['2.50,10', '0.15,$0.60', '$3.00 / $6.00*,$15', 'Free,Free', '0.27-$0.55,$1.10', '3,$5.5'];
   const file = ['Model,In ($),Out ($)', ...rows.map((row, index) => `m${index},$${row}`)].join('\n');
   const { document } = await begin(file.replace('$Free', 'Free'), 'models.csv');
-  const { column } = (document as { observation: { value: { column: string } } }).observation.value;
-  expect(column).toMatch(/^FILL IN: In \(\$\) or Out \(\$\): /);
+  const { observation } = document as { observation: { value: object; also?: object } };
+  const prices = JSON.stringify([observation.value, observation.also]);
+  expect([prices.includes('In ($)'), prices.includes('Out ($)')]).toEqual([true, true]);
+});
+
+test.each<[string, string[], unknown]>([
+  [
+    '-1, which may stand for a missing number, is asked for',
+    ['2.5', '-1', '3', '-1'],
+    [expect.stringMatching(/^FILL IN: "-1" /)],
+  ],
+  ['-999.0 beside a word', ['2.5', '-999.0', 'n/a'], ['n/a', expect.stringMatching(/^FILL IN: "-999.0" /)]],
+  ['a negative price is not', ['2.5', '-1.5', '3'], undefined],
+  ['one of several is not', ['2.5', '-1', '-3.2'], undefined],
+])('the only negative number %s', async (_, prices, blankValues) => {
+  const { document } = await begin(priced(prices), 'power.csv');
+  expect((document as { observation: { value: object } }).observation.value).toEqual(
+    expect.objectContaining(blankValues === undefined ? { column: 'Price' } : { blankValues }),
+  );
+  expect('blankValues' in (document as { observation: { value: object } }).observation.value).toBe(
+    blankValues !== undefined,
+  );
 });
 
 describe('the table', () => {
