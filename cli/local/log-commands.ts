@@ -36,12 +36,11 @@ export function addLogCommands(program: Command): void {
       '--origin <name>',
       'the name of the log, such as data.example.com/prices (default: a random one)',
       logOrigin,
-      null,
     )
     .addHelpText('after', '\nExample:\n  tidemark log keys new --origin data.example.com/prices > log-key')
     .action(async (_, command: Command) => {
       const { makeLogKey } = await commands();
-      const { key, vkey } = makeLogKey(command.optsWithGlobals<{ readonly origin: string | null }>().origin);
+      const { key, vkey } = makeLogKey(command.optsWithGlobals<{ readonly origin?: string }>().origin ?? null);
       await print(`${key}\n`);
       note(`Keep it secret, and keep a copy: a lost key ends the log. Readers verify with ${vkey}`);
     });
