@@ -10,7 +10,7 @@ export class UnpackError extends Error {
 
 /** @throws UnpackError, possibly after a part of the file */
 export function unpacked(
-  { unpack, limits: { maxBytes } }: Pick<Recipe, 'unpack' | 'limits'>,
+  { unpack, limits: { maxBytes } }: Pick<Recipe, 'unpack'> & { readonly limits: Pick<Recipe['limits'], 'maxBytes'> },
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
   switch (unpack) {

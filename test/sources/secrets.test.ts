@@ -4,6 +4,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { askWithSecrets } from '../../lambdas/sources/fetch/secrets.ts';
@@ -13,6 +14,7 @@ import { StartError } from '../../server/service/start-error.ts';
 import { readSourceSecrets } from '../../server/settings/given-secret.ts';
 import { filesIn, openRunWorld, type RunWorld } from '../run/run-world.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
+import { zipArchive } from './zip-archive.ts';
 
 const SECRET = 'pl4nted/secret+value=&%';
 const FORMS = [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase()].concat(
@@ -130,6 +132,20 @@ describe('a secret', () => {
     expect(await ask(request)).toMatchObject({ kind: 'failed', code: 'secret-in-answer' });
     bytes.fill('x');
     expect(await ask(request)).toMatchObject({ kind: 'taken' });
+  });
+
+  test.each<[string, 'gzip' | 'zip' | undefined, Uint8Array]>([
+    ['gzip', 'gzip', gzipSync(CSV + SECRET)],
+    ['a zip archive', 'zip', zipArchive([{ name: 'a.csv', content: CSV + SECRET }])],
+    ['UTF-16', undefined, Buffer.from(CSV + SECRET, 'utf16le')],
+  ])('is found in %s', async (_, unpack, bytes) => {
+    const answer = { kind: 'answer', bytes, etag: null, lastModified: null } as const;
+    const ask = askWithSecrets(
+      async () => answer,
+      () => ({ host: 'tea.example', value: SECRET }),
+    );
+    const request = { url: `https://tea.example/?key=\${TEA_KEY}`, maxBytes: 10_000, ...(unpack && { unpack }) };
+    expect(await ask(request as never)).toMatchObject({ kind: 'failed', code: 'secret-in-answer' });
   });
 
   test('is not sent to the host of a redirect', async () => {

@@ -19,6 +19,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import type { Recipe } from '../../../mapping/recipe/recipe.ts';
 import { decodedBody } from './decoded-body.ts';
 import { type FetchFailure, failureOf, failureOfStatus } from './fetch-failure.ts';
 import { guardedLookup, NotAllowed } from './guarded-lookup.ts';
@@ -38,6 +39,8 @@ export interface FetchRequest {
   readonly lastModified: string | null;
   /** The header fields of the recipe. They are sent to the host of the URL, and to no other host after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The packing of the file in the answer. */
+  readonly unpack?: Recipe['unpack'];
   /** Whether a text contains a secret that no other host may receive. */
   readonly isSecret?: (text: string) => boolean;
 }

@@ -1,7 +1,9 @@
 /** Inserts the secrets of a recipe directly before its source is asked, and keeps them out of answers and errors. */
 import { readableForms } from '../../../contract/values/public-text.ts';
 import { secretsIn, withSecrets } from '../../../mapping/recipe/recipe-secrets.ts';
+import { UnpackError, unpacked } from '../../../mapping/recipe/unpack.ts';
 import type { AskSource } from '../run/dependencies.ts';
+import { pieces } from '../run/derive-file.ts';
 import type { FetchAnswer, FetchRequest } from './fetch-source.ts';
 
 export interface SourceSecret {
@@ -47,7 +49,7 @@ export function askWithSecrets(ask: AskSource, secretOf: (name: string) => Sourc
         headers: Object.fromEntries(filled),
         isSecret,
       });
-      return cleared(answer, isSecret, secrets);
+      return await cleared(request, answer, isSecret, secrets);
     } catch (error) {
       // Without stack and causes, which may contain the URL.
       throw isSecret((error as Error).message) ? new Error(`The fetch failed: ${HIDDEN}.`) : error;
@@ -55,20 +57,33 @@ export function askWithSecrets(ask: AskSource, secretOf: (name: string) => Sourc
   };
 }
 
-function cleared(
+async function cleared(
+  request: FetchRequest,
   answer: FetchAnswer,
   isSecret: NonNullable<FetchRequest['isSecret']>,
   secrets: readonly string[],
-): FetchAnswer {
+): Promise<FetchAnswer> {
   if (answer.kind === 'not-modified') return answer;
   if (answer.kind === 'failed')
     return isSecret(answer.detail) ? { ...answer, detail: `The fetch failed: ${HIDDEN}.` } : answer;
   // Archived answers are kept permanently, so they must not contain a secret.
-  if (isInBytes(answer.bytes, secrets)) {
+  if (isInBytes(answer.bytes, secrets) || isInBytes(await fileIn(request, answer.bytes), secrets)) {
     return refused('secret-in-answer', 'The answer repeats the secret of the request, so it is not kept.');
   }
   const shown = (header: string | null) => (header === null || isSecret(header) ? null : header);
   return { ...answer, etag: shown(answer.etag), lastModified: shown(answer.lastModified) };
+}
+
+/** The file that is packed in an answer: as much of it as can be unpacked. */
+async function fileIn({ unpack, maxBytes }: FetchRequest, bytes: Uint8Array): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  if (unpack === undefined) return Buffer.concat(chunks);
+  try {
+    for await (const chunk of unpacked({ unpack, limits: { maxBytes } }, pieces(bytes))) chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof UnpackError)) throw error;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The secrets as text, and in Base64. */
@@ -93,10 +108,10 @@ function finder(secrets: readonly string[]): (text: string) => boolean {
   return (text) => readableForms(text).some((readable) => forms.some((form) => readable.includes(form)));
 }
 
-/** Searches also for forms that are escaped once or twice, as in JSON, XML or a URL. A secret is plain ASCII. */
+/** Searches also for forms that are escaped once or twice, as in JSON, XML or a URL. A secret is plain ASCII. In UTF-16, NULs separate its letters. */
 function isInBytes(bytes: Uint8Array, secrets: readonly string[]): boolean {
   const forms = formsOf(secrets);
-  let text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  let text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1').replaceAll('\0', '');
   for (let times = 0; times <= ESCAPED_MAX; times++) {
     if (forms.some((form) => text.includes(form))) return true;
     text = text.replace(ESCAPED, unescaped);

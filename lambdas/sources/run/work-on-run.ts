@@ -100,14 +100,22 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   const isSame =
     takenIn?.url === url && takenIn.recipeSha256 === recipeSha256 && !run.value.unconditional && !isPending;
   const { etag, lastModified } = isSame ? takenIn : { etag: null, lastModified: null };
-  const { hosts, headers, limits } = recipe;
+  const { hosts, headers, limits, unpack } = recipe;
   const { archiveBytes, ...bounds } = limits;
   if ((archived?.bytes ?? 0) >= archiveBytes) {
     const detail = `The archive has ${archived?.bytes} bytes of this source, and the recipe's limits.archiveBytes is ${archiveBytes}. Raise it, or ask the source less often.`;
     return await fail(dependencies, claimed, 'archive-full', detail);
   }
   const asked = { startedAt, date, url, recipeSha256 };
-  const answer = await ask({ url, hosts, ...bounds, etag, lastModified, ...(headers && { headers }) });
+  const answer = await ask({
+    url,
+    hosts,
+    ...bounds,
+    etag,
+    lastModified,
+    ...(headers && { headers }),
+    ...(unpack && { unpack }),
+  });
   if (answer.kind === 'not-modified') {
     await endRun(dependencies, claimed, { ...asked, outcome: 'unchanged', etag, lastModified });
     return null;
