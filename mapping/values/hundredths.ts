@@ -6,7 +6,7 @@ export const HUNDREDTHS =
 /** Letters that mean something else, too. */
 export const LETTERS = 'c|p';
 
-const ALONE = new RegExp(`^(${HUNDREDTHS}|${LETTERS})\\.?$`, 'iu');
+const FIRST = new RegExp(`^(${HUNDREDTHS}|${LETTERS})(?=\\.?$|\\s*/|\\s)`, 'iu');
 
-/** Whether the text beside a number means hundredths: `12,3 ct`. */
-export const areHundredths = (sign: string): boolean => ALONE.test(sign);
+/** Whether the text beside a number means hundredths: `12,3 ct`, `12,3 ct/kWh`. */
+export const areHundredths = (sign: string): boolean => FIRST.test(sign);

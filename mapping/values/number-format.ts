@@ -85,7 +85,17 @@ export function describeNumberFormat({ decimalMark, groupMark }: NumberFormat): 
 /** Explains why a text does not fit the notation of its column, and how the mapping can read it. */
 export interface NumberAdvice {
   /** The same for all texts of one kind. */
-  readonly kind: 'sign' | 'scale' | 'undecided' | 'mark' | 'exponent' | 'free' | 'word' | 'other';
+  readonly kind:
+    | 'sign'
+    | 'percent'
+    | 'hundredths'
+    | 'scale'
+    | 'undecided'
+    | 'mark'
+    | 'exponent'
+    | 'free'
+    | 'word'
+    | 'other';
   readonly text: string;
 }
 
@@ -95,6 +105,8 @@ const SCALE =
 
 /** In the place of a price they are a known zero, not a missing number. */
 export const FREE = /^(free|gratis|gratuit|kostenlos)$/i;
+
+const NO_MONEY = 'If the mapping takes it for money, replace "currency" by "metric" and "unit": "percent"';
 
 export function adviceOnNumber(written: string, format: NumberFormat): NumberAdvice {
   // A sign that the mapping names is not the fault, so it is removed first.
@@ -113,13 +125,11 @@ export function adviceOnNumber(written: string, format: NumberFormat): NumberAdv
       return { kind: 'sign', text: `has the sign ${JSON.stringify(sign)} more than once: correct it in the file` };
     }
     const what = /^\p{Sc}$/u.test(sign) ? 'the currency sign' : 'the text';
-    const hundred = areHundredths(sign)
-      ? '. If it stands for hundredths of the currency, set quotedQuantity to 100'
-      : '';
-    return {
-      kind: 'sign',
-      text: `has ${what} ${JSON.stringify(sign)}: add it to number.signs of the mapping’s value${hundred}`,
-    };
+    const text = `has ${what} ${JSON.stringify(sign)}: add it to number.signs of the mapping’s value`;
+    if (sign === '%') return { kind: 'percent', text: `${text}. ${NO_MONEY}` };
+    if (!areHundredths(sign)) return { kind: 'sign', text };
+    const hundred = 'If it stands for hundredths of the currency, set quotedQuantity to 100';
+    return { kind: 'hundredths', text: `${text}. ${hundred}` };
   }
   if (format.decimalMark === 'either' && UNDECIDED.test(text)) {
     const read = 'may be a thousand and more, or one and some thousandths';

@@ -61,6 +61,16 @@ describe('a number', () => {
     ]);
   });
 
+  test('with a word for hundredths is refused by a rule of its own, also before a unit', async () => {
+    expect(await mapped({}, '28.71 ct', '28.71 ct/kWh', '12 p per kWh', '5 p.a.', '5 carats')).toEqual([
+      ...['hundredths', 'hundredths', 'hundredths', 'other', 'sign'].map((rule) => `record.invalid Price ${rule}`),
+    ]);
+  });
+
+  test('that is a percentage is refused by a rule of its own, because it is no money', async () => {
+    expect(await mapped({}, '3.25%', '16 %')).toEqual(new Array(2).fill('record.invalid Price percent'));
+  });
+
   test('that is free is refused by another rule than a missing one, because it is known', async () => {
     expect(await mapped({}, 'Free', 'n.a.')).toEqual(['record.invalid Price free', 'record.invalid Price word']);
   });
