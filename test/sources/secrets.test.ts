@@ -17,7 +17,9 @@ import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
 import { zipArchive } from './zip-archive.ts';
 
 const SECRET = 'pl4nted/secret+value=&%';
-const FORMS = [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase()].concat(
+/** Almost all of it. */
+const PART = SECRET.slice(0, -1);
+const FORMS = [PART, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase()].concat(
   (['base64', 'base64url'] as const).map((form) => Buffer.from(SECRET).toString(form).replace(/=+$/, '')),
 );
 const CSV = Buffer.from(metalsCsv(['gold', '2026-11-18', '4129.10'])).toString();
@@ -103,6 +105,8 @@ describe('a secret', () => {
       ['not-allowed', 302, { location: `http://[${SECRET}` }, ''],
       // A host that the recipe lacks.
       ['not-allowed', 302, { location: `http://evil.test.example/${SECRET}` }, ''],
+      // The text of the failure is cut within the secret.
+      ['not-allowed', 302, { location: `ftp://evil.test.example/${'a'.repeat(200 - 24 - PART.length)}${SECRET}` }, ''],
     ];
     const hosts = await Promise.all(
       answers.map(([, status, headers, body]) =>

@@ -85,7 +85,7 @@ export async function fetchSource(asked: FetchRequest, network: FetchNetwork = I
   // A separate agent: it keeps no connection, and uses no proxy from the environment.
   const settings = { keepAlive: false, maxSockets: 1 };
   const agents = { 'http:': new HttpAgent(settings), 'https:': new Agent(settings) };
-  const allowed = { hosts: asked.hosts, internal: network.internal ?? new Set<string>() };
+  const allowed = { hosts: asked.hosts, internal: network.internal ?? new Set<string>(), isSecret: asked.isSecret };
   try {
     let url = allowedUrl(asked.url, allowed);
     const { origin } = url;

@@ -9,6 +9,8 @@ export interface AllowedHosts {
   readonly hosts: readonly string[];
   /** As origins. Each is asked only if the recipe names it, too. */
   readonly internal: ReadonlySet<string>;
+  /** Whether a text contains a secret. */
+  readonly isSecret?: ((text: string) => boolean) | undefined;
 }
 
 /** Whether both the recipe and the operator name its scheme, host and port. */
@@ -19,18 +21,18 @@ export function isInternal(url: URL, { hosts, internal }: AllowedHosts): boolean
 /** @throws NotAllowed if the URL is not allowed */
 export function allowedUrl(text: string, allowed: AllowedHosts): URL {
   const { hosts } = allowed;
-  if (!URL.canParse(text)) throw new NotAllowed(`${shown(text)} is not a URL`);
+  if (!URL.canParse(text)) throw new NotAllowed(`${shown(text, allowed)} is not a URL`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw new NotAllowed('a URL holds a user name or a password');
   if (isInternal(url, allowed)) return url;
   if (hosts.includes(url.origin)) {
     throw new NotAllowed(`${url.origin} is not public, and TIDEMARK_SOURCE_HOSTS of the service does not name it`);
   }
-  if (url.protocol !== 'https:') throw new NotAllowed(`${shown(text)} does not begin with https://`);
-  if (url.port !== '') throw new NotAllowed(`${shown(text)} names a port: only 443 is asked`);
+  if (url.protocol !== 'https:') throw new NotAllowed(`${shown(text, allowed)} does not begin with https://`);
+  if (url.port !== '') throw new NotAllowed(`${shown(text, allowed)} names a port: only 443 is asked`);
   // The host is an address, so no look-up would check it.
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 || !hosts.includes(url.hostname)) {
-    throw new NotAllowed(`${shown(url.hostname)} is not one of the recipe's hosts (${hosts.join(', ')})`);
+    throw new NotAllowed(`${shown(url.hostname, allowed)} is not one of the recipe's hosts (${hosts.join(', ')})`);
   }
   return url;
 }
@@ -38,7 +40,9 @@ export function allowedUrl(text: string, allowed: AllowedHosts): URL {
 /** @throws NotAllowed if the redirect must not be followed */
 export function redirectTarget(from: URL, location: string | undefined, allowed: AllowedHosts): URL {
   if (location === undefined || !URL.canParse(location, from.href)) {
-    throw new NotAllowed(`${from.hostname} redirects to ${location === undefined ? 'nothing' : shown(location)}`);
+    throw new NotAllowed(
+      `${from.hostname} redirects to ${location === undefined ? 'nothing' : shown(location, allowed)}`,
+    );
   }
   const target = allowedUrl(new URL(location, from).href, allowed);
   // Otherwise a public server could choose the internal URL to ask.
@@ -48,6 +52,7 @@ export function redirectTarget(from: URL, location: string | undefined, allowed:
   return target;
 }
 
-function shown(text: string): string {
-  return JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
+/** A part of a secret would not be recognised later, so the whole text is searched. */
+function shown(text: string, { isSecret }: AllowedHosts): string {
+  return isSecret?.(text) ? '[secret]' : JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
 }
