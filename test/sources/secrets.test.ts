@@ -101,6 +101,7 @@ describe('a secret', () => {
       ['secret-in-answer', 200, {}, `${CSV}${SECRET}\n`],
       ['secret-in-answer', 200, {}, CSV + Buffer.from(SECRET).toString('base64')],
       ['secret-in-answer', 200, {}, CSV + encodeURIComponent(SECRET)],
+      ['bad-coding', 200, { 'content-encoding': 'x'.repeat(40 - PART.length) + SECRET }, CSV],
       ['http-500', 500, { 'x-echo': SECRET }, SECRET],
       ['not-allowed', 302, { location: `http://[${SECRET}` }, ''],
       // A host that the recipe lacks.

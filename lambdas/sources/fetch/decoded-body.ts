@@ -30,7 +30,9 @@ export async function decodedBody(response: IncomingMessage, maxBytes: number): 
   const createDecoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
   try {
     if (createDecoder === undefined && coding !== 'identity') {
-      throw new UnknownCoding(`the body is coded by ${JSON.stringify(coding.slice(0, 40))}, which was not asked for`);
+      // Only a name is shown: the host has chosen the text, and may repeat a secret in it.
+      const shown = /^[a-z]{2,10}$/.test(coding) ? coding : 'another coding';
+      throw new UnknownCoding(`the body is coded by ${shown}, which was not asked for`);
     }
     if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const sent = bounded(response, maxBytes);
