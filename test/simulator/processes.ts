@@ -66,11 +66,18 @@ export function drawConditions(random: Random): Conditions {
 
 const READ_FAULTS = ['fails', 'dies-before'] as const;
 
+/**
+ * Faults end after this many operations. Otherwise a repair of a restored ledger, which succeeds only if a hundred operations in
+ * a row do, may need hundreds of hours.
+ */
+const MOST_OPERATIONS_WITH_FAULTS = 50_000;
+
 /** Draws the fate of each operation, until faults end. */
 export class Fates {
   readonly conditions: Conditions;
   readonly #random: Random;
   #over = false;
+  #asked = 0;
 
   constructor(conditions: Conditions, random: Random) {
     this.conditions = conditions;
@@ -96,6 +103,7 @@ export class Fates {
 
   of(isWrite: boolean, isMortal: boolean): Fate {
     const { faultRate, deathShare } = this.conditions;
+    if (++this.#asked > MOST_OPERATIONS_WITH_FAULTS) this.#over = true;
     if (this.#over || faultRate === 0 || !this.#random.chance(faultRate)) return 'done';
     const dies = isMortal && this.#random.chance(deathShare);
     if (!isWrite) return READ_FAULTS[dies ? 1 : 0];
