@@ -31,8 +31,8 @@ export async function decodedBody(response: IncomingMessage, maxBytes: number): 
   try {
     if (createDecoder === undefined && coding !== 'identity') {
       // Only a name is shown: the host has chosen the text, and may repeat a secret in it.
-      const shown = /^[a-z]{2,10}$/.test(coding) ? coding : 'another coding';
-      throw new UnknownCoding(`the body is coded by ${shown}, which was not asked for`);
+      const shown = /^[a-z]{2,10}$/.test(coding) ? coding : 'another';
+      throw new UnknownCoding(`its coding (${shown}) was not asked for`);
     }
     if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const sent = bounded(response, maxBytes);
