@@ -6,18 +6,22 @@ import { canonicalJson, type Json } from '../contract/values/canonical-json.ts';
 import { RENDERER_VERSION } from './core/bodies/render.ts';
 import type { StaticBodies } from './dependencies.ts';
 import { rendered } from './kernel/files/rendered.ts';
+import type { Projector } from './kernel/projection.ts';
+import { PROJECTORS } from './projections.ts';
 
 /** The member of the OpenAPI document that says by which version of the code the public files are rendered. */
 export const RENDERER_MEMBER = 'x-tidemark-renderer';
 
 /** Renders the documents of the deployment, and the body of the CDN's error page for 404. */
-export function staticBodies({ waitlist, openapi }: { readonly waitlist: Json; readonly openapi: Json }): StaticBodies {
-  const withRenderer = { ...(openapi as { readonly [name: string]: Json }), [RENDERER_MEMBER]: RENDERER_VERSION };
+export function staticBodies(
+  documents: { readonly waitlist: Json; readonly openapi: Json },
+  projectors: readonly Projector[] = PROJECTORS,
+): StaticBodies {
   return {
     'not-found': rendered(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json)),
     problems: rendered(canonicalJson(problemCatalogue())),
-    waitlist: rendered(canonicalJson(waitlist)),
-    openapi: rendered(canonicalJson(withRenderer)),
+    waitlist: rendered(canonicalJson(documents.waitlist)),
+    openapi: rendered(canonicalJson(withPathItems(documents.openapi, projectors))),
   };
 }
 
@@ -45,4 +49,11 @@ interface Operation {
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly tags: readonly { readonly name: string }[];
+}
+
+/** Adds the paths of projections that are not in the table of operations, and the version for `verify`. */
+function withPathItems(openapi: Json, projectors: readonly Projector[]): Json {
+  const { paths = {}, ...rest } = openapi as { readonly paths?: { readonly [path: string]: Json } };
+  const added = projectors.map(({ describe }) => describe ?? {});
+  return { ...rest, paths: Object.assign({}, paths, ...added), [RENDERER_MEMBER]: RENDERER_VERSION };
 }

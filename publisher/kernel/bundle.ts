@@ -9,12 +9,14 @@ import type { Json } from '../../contract/values/canonical-json.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import { keyOfToday } from '../../storage/records/format-3.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, FileTooLarge, HOW_TO_REBUILD } from '../errors.ts';
 import { putPacked, readPacked } from './files/packed-object.ts';
+
+export type OwnHeaders = Pick<ObjectMetadata, 'contentType' | 'cacheControl' | 'cacheTag'>;
 
 /** A head body to put, fenced by its generation. */
 export interface HeadPut {
@@ -24,6 +26,8 @@ export interface HeadPut {
   readonly nextCursor: string | null;
   /** The body is the problem document of a removed market, or of a file that is too long. */
   readonly isGone?: boolean;
+  /** The headers of a file that is not in the table of public objects, set by its projection. */
+  readonly own?: OwnHeaders;
   /**
    * The ETag of the body that it replaces, from the ledger's records; null: the market has no published body. Absent:
    * unknown.

@@ -27,8 +27,8 @@ export interface Projector {
   readonly kinds: readonly PublicObjectKind[];
   /** Opens its plan of one generation. Absent: it adds no files to generations. */
   readonly plan?: (context: PlanContext) => Promise<ProjectionPlan>;
-  /** Keys of files that only an earlier version published: the sweep removes them. */
-  readonly formerKeys?: readonly string[];
+  /** Keys of its files that are not in the table of public objects. */
+  readonly keys?: readonly string[];
   /** Makes the daily files, outside of generations. Null: this deployment has none. */
   readonly daily?: (context: DailyContext) => Promise<DailyOutcome | null>;
   /** Keeps the daily files of one day, so that readers can cite them. With `kept` null, the sweep may remove them again. */
@@ -45,6 +45,8 @@ export interface Projector {
   readonly filesOfMarket?: number;
   /** The URL of the body that changes whenever another of its files changes. Absent: it has no such body. */
   readonly leadUrl?: string;
+  /** Path items of the OpenAPI document for its paths that are not in the table of operations. */
+  readonly describe?: { readonly [path: string]: Json };
   /** The fields of the snapshot that show its state. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
 }
@@ -96,10 +98,10 @@ export interface Kept {
  */
 export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
 
-/** An object of a projection. */
+/** An object of a projection. `name` is null for a file that is not in the table of public objects. */
 export interface OwnedObject {
   readonly key: string;
-  readonly name: PublicObjectName;
+  readonly name: PublicObjectName | null;
 }
 
 export interface Reachability {

@@ -5,7 +5,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
-import { type PublicObjectKind, type PublicObjectName, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { type PublicObjectName, parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
 import { queryPages, readAll, readEach } from '../../storage/ports/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
@@ -72,7 +72,7 @@ type ObjectClass =
   /** Its key has an unknown form. */
   | { readonly kind: 'unknown' }
   /** The projection that owns it decides. */
-  | { readonly kind: 'owned'; readonly owner: Projector; readonly name: PublicObjectName }
+  | { readonly kind: 'owned'; readonly owner: Projector; readonly name: PublicObjectName | null }
   | { readonly kind: 'list-page'; readonly cursor: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'body'; readonly slug: string };
@@ -94,9 +94,8 @@ export interface NewestExpired {
 export class ReachableSet {
   readonly #storage: PublisherStorage;
   readonly #list: SettledList;
-  /** Projections by the kinds of their objects. */
-  readonly #owners = new Map<PublicObjectKind, Projector>();
-  readonly #former: ReadonlySet<string>;
+  /** Projections by the kinds and keys of their objects. */
+  readonly #owners = new Map<string, Projector>();
   /** Pages that this generation or an earlier one superseded are no longer retained. 0: all superseded pages are retained. */
   readonly newestExpired: number;
   readonly #expiredLogSize: number;
@@ -112,7 +111,7 @@ export class ReachableSet {
   ) {
     this.#storage = storage;
     for (const projector of projectors) for (const kind of projector.kinds) this.#owners.set(kind, projector);
-    this.#former = new Set(projectors.flatMap(({ formerKeys = [] }) => formerKeys));
+    for (const projector of projectors) for (const key of projector.keys ?? []) this.#owners.set(key, projector);
     this.#list = list;
     this.newestExpired = generation;
     this.#expiredLogSize = logSize;
@@ -157,9 +156,9 @@ export class ReachableSet {
     const written = packedGeneration(key);
     if (written !== null) return unless(!this.#isPackedDone(key, written));
     const name = parsePublicKey(key);
-    if (name === null) return { kind: this.#former.has(key) ? 'garbage' : 'unknown' };
-    const owner = this.#owners.get(name.kind);
+    const owner = this.#owners.get(name?.kind ?? key);
     if (owner !== undefined) return { kind: 'owned', owner, name };
+    if (name === null) return { kind: 'unknown' };
     if ('tile' in name) return unless(!isTileExpired(key, this.#expiredLogSize) && !this.#isStray(key));
     if ('cursor' in name) {
       // A page of a later generation may not be in the layout yet.

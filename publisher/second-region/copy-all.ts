@@ -22,6 +22,7 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { keyPages } from '../../storage/ports/objects.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { putPlace } from '../kernel/apply.ts';
+import { PROJECTORS } from '../projections.ts';
 import type { StateFile } from './state.ts';
 import { type CopyStorage, copyImmutable, isMadeDaily, putObject, type ReadObject, readObject } from './stores.ts';
 
@@ -59,9 +60,14 @@ export async function copyAll(storage: CopyStorage, state: StateFile): Promise<b
 const TOPS: readonly string[] = [
   ...(Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[]).map((kind) => publicKey({ kind } as PublicObjectName)),
   ...FEED_NAMES.map((file) => publicKey({ kind: 'feed', file })),
+  ...PROJECTORS.flatMap(({ keys = [] }) => keys),
 ]
-  .filter((key) => parsePublicKey(key) !== null && !isMadeDaily(parsePublicKey(key)))
+  .filter((key) => isOwn(key) || (parsePublicKey(key) !== null && !isMadeDaily(parsePublicKey(key))))
   .sort((left, right) => putPlace({ key: left }) - putPlace({ key: right }));
+
+function isOwn(key: string): boolean {
+  return PROJECTORS.some(({ keys = [] }) => keys.includes(key));
+}
 
 /** A whole group is in memory, and a long history and its files have tens of megabytes. */
 const GROUPS_AT_ONCE = 16;

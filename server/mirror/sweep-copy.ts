@@ -14,7 +14,8 @@ import { DAILY } from './round.ts';
 /** Marks the name of a daily file that no newer file replaces: it holds a day, or a digest of its bytes. */
 const DAY_OR_DIGEST = /\/\d{4}-\d\d-\d\d\/|-[0-9a-f]{32}\./;
 
-const FORMER: ReadonlySet<string> = new Set(PROJECTORS.flatMap(({ formerKeys = [] }) => formerKeys));
+/** Files that only an earlier version published. */
+const FORMER: ReadonlySet<string> = new Set(PROJECTORS.flatMap(({ keys = [] }) => keys));
 
 /** For each key, the time of the first sweep that did not reach it, in milliseconds since the epoch. */
 export type Unreached = Readonly<Record<string, number>>;

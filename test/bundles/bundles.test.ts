@@ -71,6 +71,7 @@ const VALIDATING: readonly FunctionName[] = [
   'export',
   // The checks of projections, in a part that a sweep never loads.
   'collect-garbage',
+  'copy',
 ];
 
 /** All bundles, on a machine that does other things too. */

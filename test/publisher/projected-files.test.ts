@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import type { Projection } from '../../contract/files/projections.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import { PROJECTORS } from '../../publisher/projections.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
 import { copiesOf } from './copied-world.ts';
@@ -221,9 +220,4 @@ describe.each(FILES)('files of the kind %s', (projection, { paths, changed, lies
     expect(await bytesOf(world, paths)).toEqual(before);
     expect(await world.findings()).toEqual([]);
   });
-});
-
-test('each kind of file has one projection that owns it', () => {
-  const kinds = PROJECTORS.flatMap((projector) => projector.kinds);
-  expect(new Set(kinds).size).toBe(kinds.length);
 });

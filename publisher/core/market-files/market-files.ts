@@ -51,7 +51,9 @@ export async function unreachableOfMarkets(
   objects: readonly OwnedObject[],
   isUnneeded: (kind: string) => boolean = () => false,
 ): Promise<readonly string[]> {
-  const files = objects.flatMap(({ key, name }) => ('slug' in name ? [{ key, kind: name.kind, slug: name.slug }] : []));
+  const files = objects.flatMap(({ key, name }) =>
+    name !== null && 'slug' in name ? [{ key, kind: name.kind, slug: name.slug }] : [],
+  );
   // A command without the deployment's settings does not know which kinds are off, so it removes no file of a published
   // market.
   const isOff = projections?.has(name) === false;

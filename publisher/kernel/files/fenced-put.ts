@@ -36,7 +36,7 @@ import {
 import type { ETag, ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
 import { ifStill } from '../../../storage/ports/objects.ts';
 import { ImmutableMismatch, ledgerBehind } from '../../errors.ts';
-import type { HeadPut } from '../bundle.ts';
+import type { HeadPut, OwnHeaders } from '../bundle.ts';
 import { bytesOfBody } from './rendered.ts';
 
 /** More rounds than the publishers that could ever compete for one head. After that, something else is wrong. */
@@ -50,12 +50,15 @@ const MAX_ROUNDS = 20;
 export async function fencedPut(
   objects: ObjectStore,
   generation: number,
-  { key, body, nextCursor, isGone = false, replaces }: HeadPut,
+  { key, body, nextCursor, isGone = false, own, replaces }: HeadPut,
   mayBeNewer = false,
 ): Promise<void> {
   const name = parsePublicKey(key);
-  if (name === null) throw new RangeError(`${key} is not the key of a public object`);
-  const metadata = publicMetadata(name, generation, nextCursor, isGone);
+  if (name === null && own === undefined) throw new RangeError(`${key} is not the key of a public object`);
+  const metadata =
+    name === null
+      ? { ...(own as OwnHeaders), generation, nextCursor }
+      : publicMetadata(name, generation, nextCursor, isGone);
   const bytes = bytesOfBody(body, metadata.contentType);
   if (replaces !== undefined) {
     const known = ifStill(replaces as ETag | null);

@@ -18,7 +18,7 @@ export async function unreachableCompat(
   const firstKept = new Date(nowMs() - RATES_KEPT_DAYS * DAY_MS).toISOString().slice(0, '2026-11-22'.length);
   const parts = new Set((await readAll(ledger, COMPAT_PARTS)).map(partOfRecord));
   return objects.flatMap(({ key, name }) => {
-    const file = 'file' in name ? name.file : '';
+    const file = name !== null && 'file' in name ? name.file : '';
     const part = partOfFile(file);
     const isOld = (dateOf(file) ?? firstKept) < firstKept;
     return isOld || (part !== undefined && !parts.has(part)) ? [key] : [];

@@ -80,12 +80,12 @@ async function unreachable(
 ): Promise<readonly string[]> {
   const cutoff = firstKeptDay(nowMs());
   const dated = objects.flatMap(({ key, name }) =>
-    'date' in name && name.date < cutoff ? [{ key, date: name.date }] : [],
+    name !== null && 'date' in name && name.date < cutoff ? [{ key, date: name.date }] : [],
   );
   const days = await readEach(ledger, dated, ({ date }) => exportDayKey(date));
   const old = days.flatMap(([{ key }, day]) => (day?.value.kept ? [] : [key]));
   const files = objects.flatMap(({ key, name }) =>
-    'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
+    name !== null && 'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
   );
   const records = await readEach(ledger, files, ({ file }) => exportFileKey(file));
   return [...old, ...records.flatMap(([{ key }, record]) => (record === null ? [key] : []))];

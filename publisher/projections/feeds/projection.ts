@@ -25,4 +25,4 @@ export const feeds: Projector = {
   },
 };
 
-const ofAll = ({ key, name }: OwnedObject): readonly string[] => (name.kind === 'feed' ? [key] : []);
+const ofAll = ({ key, name }: OwnedObject): readonly string[] => (name?.kind === 'feed' ? [key] : []);

@@ -94,7 +94,7 @@ function wasInDoubt({ list, knownSince = 0 }: HeadValue): boolean {
 
 /** Files that no record names: of unpublished markets, or of a kind that was switched off. */
 async function unreachable({ ledger }: PublisherStorage, objects: readonly OwnedObject[]): Promise<readonly string[]> {
-  const files = objects.flatMap(({ key, name }) => ('slug' in name ? [{ key, name }] : []));
+  const files = objects.flatMap(({ key, name }) => (name !== null && 'slug' in name ? [{ key, name }] : []));
   const heads = await readEach(ledger, files, ({ name }) => publishedHeadsKey(name.slug));
   const years = files.flatMap(({ key, name }) =>
     'year' in name ? [{ key, record: publishedYearKey(name.slug, name.year) }] : [],

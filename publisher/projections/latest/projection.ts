@@ -7,8 +7,8 @@ import type { Projector } from '../../kernel/projection.ts';
 export const latest: Projector = {
   name: 'latest',
   kinds: LIST_FILE_KINDS,
-  // All markets in one file.
-  formerKeys: [`${PUBLIC_PREFIX}${LATEST_URL}.csv`],
+  // An earlier version had all markets in one file.
+  keys: [`${PUBLIC_PREFIX}${LATEST_URL}.csv`],
   check: async (context) => await (await import('./check.ts')).checkPrices(context),
   isInLog: true,
   plan: async (context) => await (await import('./plan-latest.ts')).planPrices(context),

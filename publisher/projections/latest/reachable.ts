@@ -16,10 +16,10 @@ export async function unreachableLatest(
   const { latest, recent, partsKeptUntilMs = 0 } = stateOf(state);
   const parts = await partsOf(storage, state);
   const named = new Set(parts?.map(({ part }) => part));
-  const isReachable = (name: PublicObjectName): boolean => {
-    if (name.kind === 'latest') return latest !== undefined;
-    if (name.kind === 'recent') return recent !== undefined;
-    if (!('part' in name)) return false;
+  const isReachable = (name: PublicObjectName | null): boolean => {
+    if (name?.kind === 'latest') return latest !== undefined;
+    if (name?.kind === 'recent') return recent !== undefined;
+    if (name === null || !('part' in name)) return false;
     return parts === null || named.has(name.part) || storage.nowMs() < partsKeptUntilMs;
   };
   return objects.flatMap(({ key, name }) => (isReachable(name) ? [] : [key]));

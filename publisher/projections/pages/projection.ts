@@ -18,7 +18,8 @@ export const pages: Projector = {
   reachable: {
     async unreachable({ ledger }, objects) {
       const site = await ledger.get(PUBLISHED_SITE_KEY);
-      const isLost = ({ name }: OwnedObject) => 'file' in name && !Object.hasOwn(site?.value ?? {}, name.file);
+      const isLost = ({ name }: OwnedObject) =>
+        name !== null && 'file' in name && !Object.hasOwn(site?.value ?? {}, name.file);
       return site === null ? [] : objects.filter(isLost).map(({ key }) => key);
     },
     async *published({ ledger }, state) {

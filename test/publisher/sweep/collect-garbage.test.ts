@@ -104,16 +104,6 @@ describe('a sweep removes', () => {
     expect(ofMarket()).toEqual([]);
   });
 
-  test('a file that only an earlier version published, such as the one with the newest prices of all markets', async () => {
-    const world = await publishedWorld();
-    const key = 'public/api/v1/latest.csv';
-    const found = await world.objects.get(publicKey({ kind: 'snapshot' }));
-    if (found.kind !== 'found') throw new Error('it is missing');
-    await world.objects.put(key, found.body, found.metadata, { kind: 'absent' });
-    expect(await sweep(world)).toMatchObject({ removed: [key], unknown: [] });
-    expect(await world.findings()).toEqual([]);
-  });
-
   test('no unknown object: it is reported', async () => {
     const world = await publishedWorld();
     const unknown = ['public/api/v1/notes.txt', 'public/favicon.ico', 'redo/readme.md'];
