@@ -72,5 +72,6 @@ async function readWhileItHangs(trial: Trial, disk: FaultyDisk, service: Service
   disk.hang(false);
   connection.close();
   trial.count('reads answered while the disk hangs', answered);
-  if (answered < READS) trial.broken('readers wait for the disk', `${answered} of ${READS} were answered; last: ${last}`);
+  if (answered < READS)
+    trial.broken('readers wait for the disk', `${answered} of ${READS} were answered; last: ${last}`);
 }
