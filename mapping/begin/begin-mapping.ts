@@ -47,11 +47,11 @@ export async function beginMapping(file: AsyncIterable<Uint8Array>, name: string
 }
 
 /**
- * The columns that name the rows, if all rows have the same date: of those whose text differs in each row, those called so, or
- * the first one.
+ * The columns that name the rows, if all rows have the same date, and the columns of few values do not distinguish them: of
+ * those whose text differs in each row, those called so, or the first one.
  */
-function namesOfRows({ columns, rows }: FileTable, { date, values }: ColumnGuess): readonly Column[] {
-  if (rows < 2 || (date !== null && date.column?.distinct.size !== 1)) return [];
+function namesOfRows({ columns, rows }: FileTable, { date, values, market }: ColumnGuess): readonly Column[] {
+  if (rows < 2 || market.isUnique || (date !== null && date.column?.distinct.size !== 1)) return [];
   const link = linkColumn(columns);
   const differing = columns.filter((column) => {
     const isText = column.number === null || SLUG_NAME.test(column.name);

@@ -60,6 +60,8 @@ export const DATE_NAME =
 /** The least share of cells that a further format must read. Smaller groups are only mentioned. */
 const LEAST_SECOND = 0.01;
 const FORMATS_MAX = 4;
+/** The share of texts such as `0101` above which a column has codes, such as those of customs, of which most begin otherwise. */
+const LEAST_CODES = 0.05;
 
 /** The possible formats of a column. Several if each reads all of the texts, with different results. */
 export interface Candidates<Format> {
@@ -128,10 +130,11 @@ export class Column {
     return [...this.words.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The notation of its numbers; null if less than half of its texts with digits are numbers, or some are codes such as 0101. */
+  /** The notation of its numbers; null if less than half of its texts with digits are numbers, or if these are codes. */
   get number(): Candidates<NumberFormat> | null {
     if (this.#number === undefined) {
-      this.#number = [...this.numbers].some((text) => /^0\d/.test(text)) ? null : numberFormatOf([this]);
+      const codes = [...this.numbers].filter((text) => /^0\d/.test(text)).length;
+      this.#number = codes > this.numbers.size * LEAST_CODES ? null : numberFormatOf([this]);
     }
     return this.#number;
   }

@@ -24,7 +24,7 @@ const NAME = '.tidemark-files';
 
 type Rendered = Pick<PublisherDependencies, 'objects' | 'pageSizes' | 'projections' | 'readBaseUrl' | 'site'>;
 
-/** The text of the folder's note. Null: there is none that one of the keys has signed; or the target is a bucket. */
+/** The text of the folder's note. Null: no note is signed by one of the keys. A bucket has no note. */
 export async function readNote(target: PublicTarget, keys: readonly NoteSigner[]): Promise<string | null> {
   const note = target.isRemote ? null : await target.read(NAME);
   if (note === null) return null;

@@ -538,6 +538,21 @@ describe('a list of current prices', () => {
       'hs_code,goods,rate\n0101.21,Horses,2.5\n0101.29,Other horses,11.5\n0102.21,Cattle,1.5\n',
       { match: ['hs_code', FILL_IN], market: { slug: 'prices-{hs_code}' }, observation: { value: { column: 'rate' } } },
     ],
+    [
+      'of several kinds in several places keeps these as its markets, beside a remark that differs in each row',
+      [
+        'item,place,price,remark',
+        ...['tea', 'salt'].flatMap((item) => [1, 2].map((n) => `${item},P${n},${n}.5,${item} ${n}x`)),
+      ].join('\n'),
+      { match: ['item', 'place', FILL_IN] },
+    ],
+    [
+      'of which one price is padded with a zero still has prices',
+      ['item,price', ...Array.from({ length: 40 }, (_, n) => `item ${n}x,${n === 7 ? '07.50' : `${n + 10}.50`}`)].join(
+        '\n',
+      ),
+      { observation: { value: { column: 'price' } } },
+    ],
   ])('%s', async (_, file, expected) => {
     expect((await begin(file)).document).toMatchObject(expected);
   });
