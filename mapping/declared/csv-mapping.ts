@@ -193,9 +193,9 @@ const clockFields = {
   timeZone: timeZoneSchema.optional(),
   /**
    * For a time that occurs twice, because the clocks are set back: the occurrence that is meant. Without it, the row is
-   * refused.
+   * refused. `in-order`, not for a release: the file has both, in the order of time (see `bothHours`).
    */
-  overlap: z.enum(['earlier', 'later']).optional(),
+  overlap: z.enum(['earlier', 'later', 'in-order']).optional(),
   /** For times with microseconds: moments are stored to the millisecond. `cut` drops the rest. */
   beyondMilliseconds: z.enum(['refuse', 'cut']).default('refuse'),
 };
@@ -227,7 +227,13 @@ const dateSchema = z.strictObject({
  * is blank, the release of its row is unknown. Leave `releasedAt` out if the source does not state it. The time of the newest
  * file is not a release: it would correct every row each day.
  */
-const releaseSchema = z.union([template, z.strictObject({ column: dateColumn, format: dateFormats, ...clockFields })]);
+const releaseSchema = z.union([
+  template,
+  z.strictObject({
+    ...{ column: dateColumn, format: dateFormats, ...clockFields },
+    overlap: z.enum(['earlier', 'later']).optional(),
+  }),
+]);
 
 /** One more metric of the same row. It shares the date, the source and the words of the first one. */
 const furtherMetricSchema = z.strictObject({

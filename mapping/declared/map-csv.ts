@@ -9,6 +9,7 @@ import { readJsonRows } from '../input/json-rows.ts';
 import { RowColumns, type RowPart, type RowRefusal } from '../input/row-columns.ts';
 import { rowMelter, unpivotedColumns } from '../input/wide-rows.ts';
 import { isRunColumn, RUN_COLUMNS, type RunColumns } from '../values/template.ts';
+import { bothHours } from './both-hours.ts';
 import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
 import { withQuantities } from './exact-quantities.ts';
 import { attributeMapper } from './map-attributes.ts';
@@ -82,7 +83,8 @@ async function* mappedRows(
   let added = names.map((name) => (run as RunColumns)[name]);
   let toResults: ((row: CsvRow, number: number) => MappedRow) | null = null;
   let number = -1;
-  for await (const row of rowsOf(mapping, csv)) {
+  const rows = rowsOf(mapping, csv);
+  for await (const row of mapping.observation.date.overlap === 'in-order' ? bothHours(mapping, rows) : rows) {
     number += 1;
     if (row.kind === 'fault') {
       const { line, column, detail } = row;
@@ -132,8 +134,9 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const readDate = momentMapper(mapping.observation.date, '/observedAt');
   /** The date of a row's first metric applies to all its metrics. */
   let moment: RowPart<RowMoment> | null = null;
+  let meant: number | undefined;
   const dateOf = () => {
-    moment ??= readDate(columns);
+    moment ??= readDate(columns, meant);
     return moment;
   };
   const metrics = metricsOf(mapping).map((metric) => ({
@@ -146,8 +149,9 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const unit = mapping.json === undefined && mapping.xml === undefined ? 'line' : 'row';
   const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
-  return ({ line, fields }, number) => {
+  return ({ line, fields, meantMs }, number) => {
     const results: (MappedRecord | MappedRefusal)[] = [];
+    meant = meantMs;
     let values = 0;
     let leftOut = 0;
     for (const { fields: long, from } of melter.melt(fields)) {

@@ -25,21 +25,24 @@ export function dateMapper(date: MappedDate, pointer: string): (columns: Columns
 }
 
 /**
- * Makes the function that reads a moment.
+ * Makes the function that reads a moment. Of a time that occurs twice, `meantMs` is the one that the order of the rows shows.
  *
  * @param pointer the field of the record, for refusals
  */
-export function momentMapper(date: MappedDate, pointer: string): (columns: Columns) => RowPart<RowMoment> {
+export function momentMapper(
+  date: MappedDate,
+  pointer: string,
+): (columns: Columns, meantMs?: number) => RowPart<RowMoment> {
   const own = { columns: columnsOfDate(date), ...readerOf(date.format) };
   const fallback = date.whenBlank && { columns: columnsOfDate(date.whenBlank), ...readerOf(date.whenBlank.format) };
-  const momentsOf = momentReader(date);
+  const momentsOf = momentsReader(date);
   const cellsOf = (names: readonly string[], columns: Columns) =>
     names
       .map((name) => columns.get(name))
       .join(' ')
       .trim();
   const textOf = (names: readonly string[], columns: Columns) => date.constant ?? cellsOf(names, columns);
-  return (columns) => {
+  return (columns, meantMs) => {
     const { columns: names, read, formats } = fallback && textOf(own.columns, columns) === '' ? fallback : own;
     const column = names[0] ?? null;
     const text = textOf(names, columns);
@@ -57,17 +60,23 @@ export function momentMapper(date: MappedDate, pointer: string): (columns: Colum
     }
     const [moment, later] = momentsOf(found);
     if (moment === undefined) return refused(`is not a time in ${date.timeZone}: the clocks skip it`, 'gap');
-    if (later !== undefined && date.overlap === undefined) {
-      const why = `is shown twice by the clocks in ${date.timeZone}: if the file has both hours, use a column with the offset; "overlap": "earlier" or "later" is for a file with only one of them`;
-      return refused(why, 'overlap');
+    const meant =
+      later === undefined
+        ? moment
+        : { earlier: moment, later, 'in-order': meantMs, ask: undefined }[date.overlap ?? 'ask'];
+    if (meant === undefined) {
+      const remedy =
+        date.overlap === undefined
+          ? 'if the file has both hours, in the order of time, write "overlap": "in-order" beside "timeZone"; "earlier" or "later" is for a file with only one of them'
+          : 'by "in-order", the market needs this time in exactly two rows, in the order of time, between other times of the market';
+      return refused(`is shown twice by the clocks in ${date.timeZone}: ${remedy}`, 'overlap');
     }
-    const meant = later !== undefined && date.overlap === 'later' ? later : moment;
     return { value: { instant: new Date(meant).toISOString().replace('.000Z', 'Z'), date: found.date } };
   };
 }
 
-/** Makes the function that returns the possible moments of a text: see `ZoneClock.instantsOf`. */
-function momentReader({ offset, timeZone }: MappedDate): (written: WrittenDate) => readonly number[] {
+/** Makes the function that returns the possible moments of a date: see `ZoneClock.instantsOf`. */
+export function momentsReader({ offset, timeZone }: MappedDate): (written: WrittenDate) => readonly number[] {
   const clock = timeZone === undefined ? null : zoneClock(timeZone);
   const elsewhere = offsetMinutes(offset ?? 'UTC');
   return (written) => {
@@ -86,7 +95,7 @@ function firstDayOf(day: string, precision: Exclude<MappedDate['precision'], 'in
   return `${day.slice(0, 5)}${String(month).padStart(2, '0')}-01`;
 }
 
-function readerOf(format: string | readonly string[]) {
+export function readerOf(format: string | readonly string[]) {
   const formats = [format].flat();
   const readers = formats.map(dateReader);
   const read = (text: string): WrittenDate | null => {

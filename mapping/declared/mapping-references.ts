@@ -81,6 +81,7 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
     ...useFaults(mapping),
     ...metricFaults(mapping),
     ...dateFaults(mapping.observation.date, '/observation/date'),
+    ...orderFaults(mapping),
     ...releaseFaults(mapping),
   ];
 }
@@ -228,6 +229,14 @@ function dateFaults(date: MappedDate, pointer: string): MappingFault[] {
     faults.push({ pointer: `${pointer}/overlap`, detail: 'has no use without "timeZone"' });
   }
   return [...faults, ...constantFaults(date, pointer)];
+}
+
+function orderFaults(mapping: CsvMapping): MappingFault[] {
+  const { date } = mapping.observation;
+  const added = columnsOfDate(date).filter((column) => addedColumns(mapping).includes(column));
+  if (date.overlap !== 'in-order' || added.length === 0) return [];
+  const detail = `"in-order" needs a date in the file's own columns, and the mapping adds ${added.join(', ')}`;
+  return [{ pointer: '/observation/date/overlap', detail }];
 }
 
 function constantFaults({ column, constant, format, whenBlank }: MappedDate, pointer: string): MappingFault[] {

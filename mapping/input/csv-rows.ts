@@ -12,6 +12,8 @@ export interface CsvRow {
   /** The line on which the row begins, counted from 1. */
   readonly line: number;
   readonly fields: readonly string[];
+  /** The moment that its time stands for, if only the order of the rows shows it: see `bothHours`. */
+  meantMs?: number;
 }
 
 /** A fault of a line. After a `fatal` fault nothing more is read, because later rows cannot be recognised. */
