@@ -259,11 +259,16 @@ function isCurrency(code: string): boolean {
   return code.length === 3 && checkCurrencyCode(code.toUpperCase()) === null;
 }
 
-/** A code in capitals, or after `_` and at the end or before `_per_`: `close_usd`, `price_eur_per_litre`. */
-function currencyNamedBy([value, ...others]: readonly Column[]): CurrencyGuess | null {
-  const words = value?.name.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}(?=$|_per_)/g) ?? [];
-  const [code, ...more] = words.map((word) => word.toUpperCase()).filter((word) => checkCurrencyCode(word) === null);
-  return code === undefined || more.length > 0 || others.length > 0 ? null : { kind: 'named', code };
+/** The one code that the name of each value column contains. */
+function currencyNamedBy(values: readonly Column[]): CurrencyGuess | null {
+  const [code, ...more] = new Set(values.map(({ name }) => codesIn(name).join(' ')));
+  return code === undefined || code.length !== 3 || more.length > 0 ? null : { kind: 'named', code };
+}
+
+/** Codes in capitals, or after `_` and at the end or before `_per_`: `close_usd`, `price_eur_per_litre`, `usd_per_barrel`. */
+function codesIn(name: string): readonly string[] {
+  const words = name.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}(?=$|_per_)|^[a-z]{3}(?=_per_)/g) ?? [];
+  return words.map((word) => word.toUpperCase()).filter((word) => checkCurrencyCode(word) === null);
 }
 
 function mostlyCurrencies(codes: readonly string[]): boolean {

@@ -13,7 +13,10 @@ export interface QuantityGuess {
   readonly all: number | null;
   /** For numbers that may be amounts of the listed currencies or prices of them: `all` for the less probable meaning, if it differs. */
   readonly otherwise: { readonly quantity: number; readonly meaning: 'amounts' | 'prices' } | null;
-  /** The median over the rows of the power that a row's own numbers need. */
+  /**
+   * For a list of current prices: the median over the rows of what a row's own numbers need, a hundred times as large where
+   * it is not one. The next price of a list often has more decimals, and the quantity of a market cannot change.
+   */
   readonly usual: number;
   /** The number of values that do not fit their currency's decimals at quantity one, and the one with most decimals. */
   readonly unfit: number;
@@ -25,6 +28,8 @@ export interface QuantityGuess {
 const ROOM = 100;
 /** The minor units of most currencies are hundredths. */
 const EXPONENT = 2;
+/** More decimals of later prices. */
+const SPARE_POWER = 2;
 const LARGEST_POWER = Math.log10(QUANTITY_MAX);
 
 export function guessQuantity({ table, guess }: Draft): QuantityGuess {
@@ -65,14 +70,14 @@ export function guessQuantity({ table, guess }: Draft): QuantityGuess {
     powers.push(ofRow);
   }
   const fits = most <= LARGEST_POWER && (most === 0 || largest * 10 ** most * ROOM <= Number.MAX_SAFE_INTEGER);
-  const usual = powers.sort((one, other) => one - other)[powers.length >> 1] ?? 0;
+  const median = powers.sort((one, other) => one - other)[powers.length >> 1] ?? 0;
   const isOther = isAmbiguous && mostOtherwise !== most;
   const quantity = 10 ** Math.min(mostOtherwise, LARGEST_POWER);
   const otherwise = isOther ? ({ quantity, meaning: arePrices ? 'amounts' : 'prices' } as const) : null;
   return {
     all: fits ? 10 ** most : null,
     otherwise,
-    usual: 10 ** Math.min(usual, LARGEST_POWER),
+    usual: 10 ** Math.min(median === 0 ? 0 : median + SPARE_POWER, LARGEST_POWER),
     unfit,
     numbers,
     example,

@@ -95,7 +95,11 @@ describe('a begun mapping has the rows of', () => {
       {
         json: { rows: '', name: 'name' },
         match: ['name'],
-        market: { slug: 'prices-{name}', slugDigest: 'unless-exact', unit: { quantity: 'exact', atLeast: '1000000' } },
+        market: {
+          slug: 'prices-{name}',
+          slugDigest: 'unless-exact',
+          unit: { quantity: 'exact', atLeast: '100000000' },
+        },
         observation: {
           metric: 'inputCost',
           value: { column: 'input_cost', quotedQuantity: expect.stringMatching(/^FILL IN: 1, or 1000000 /) },

@@ -416,15 +416,19 @@ describe('numbers', () => {
     },
   );
 
-  test('of two columns of a list keep the quantity that each name says', async () => {
+  test('of two columns of a list keep the quantity that each name says, and their currency', async () => {
     const list = {
-      a: { input_per_mtok: 2.5, output_per_1k_tokens: 1.25 },
-      b: { input_per_mtok: 3.5, output_per_1k_tokens: 1 },
+      a: { input_usd_per_mtok: 2.5, output_usd_per_1k_tokens: 1.25 },
+      b: { input_usd_per_mtok: 3.5, output_usd_per_1k_tokens: 1 },
     };
     const { document } = await begin(JSON.stringify(list));
     expect(document).toMatchObject({
       market: { unit: { of: 'token' } },
-      observation: { value: { quotedQuantity: '1000000' }, also: [{ value: { quotedQuantity: '1000' } }] },
+      observation: {
+        currency: 'USD',
+        value: { quotedQuantity: '1000000' },
+        also: [{ value: { quotedQuantity: '1000' } }],
+      },
     });
   });
 });
@@ -507,6 +511,7 @@ describe('a doubt', () => {
   test.each([
     ['Price (EUR)', 'EUR'],
     ['close_usd', 'USD'],
+    ['usd_per_barrel', 'USD'],
     ['price_per_kg', null],
     ['Price (XYZ)', null],
     ['EUR/USD', null],
