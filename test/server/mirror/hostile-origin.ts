@@ -1,7 +1,6 @@
-/** A host with the right log in front of a real service, which changes other answers; and a mirror of it, over HTTP. */
+/** A host with the right log in front of a real service, which changes other answers; and a mirror of it. */
 import { createServer } from 'node:http';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
-import { boundedReader } from '../../../publisher/verify/reading/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reading/reader.ts';
 import type { Mirror } from '../../../server/mirror/mirror.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
@@ -22,37 +21,48 @@ export const HONEST: Forge = (_, text) => text;
 /** They are about the connection to the true service, where bodies are packed. */
 const OF_CONNECTION = ['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'];
 
-export interface Origin {
-  readonly url: URL;
+export interface Forger {
+  readonly read: PublicReader;
   /** Paths that were asked for. */
   readonly asked: string[];
   forge: Forge;
 }
 
-/** Serves `read` with every text as it is forged. Binary bodies stay. */
-export async function hostileOrigin(read: PublicReader): Promise<Origin> {
-  const origin = { url: new URL('http://unknown'), asked: [] as string[], forge: HONEST };
+/** Gives `read` with every text as it is forged. Binary bodies stay. */
+export function forgerOf(read: PublicReader): Forger {
   const textOf = async (url: string) => Buffer.from((await read(url)).body).toString('utf8');
+  const forger: Forger = {
+    asked: [],
+    forge: HONEST,
+    async read(url, asked = {}) {
+      forger.asked.push(url);
+      const { status, headers: fields, body } = await read(url);
+      const isText = !/\.gz$|\/tile\/|\.parquet$/.test(url);
+      const text = Buffer.from(body).toString('utf8');
+      const forged = isText ? await forger.forge(url, text, textOf) : null;
+      const isChanged = isText && forged !== text;
+      const bytes = isChanged ? Buffer.from(forged ?? '') : Buffer.from(body);
+      const etag = isChanged ? `"forged-${bytes.length}"` : (fields.get('etag') ?? '');
+      const known = status === 200 && asked['if-none-match'] === etag;
+      const headers = [...fields].filter(([name]) => !OF_CONNECTION.includes(name));
+      return {
+        status: known ? 304 : isChanged ? (forged === null ? 404 : 200) : status,
+        headers: new Map([...headers, ...(etag ? [['etag', etag] as const] : [])]),
+        body: known ? new Uint8Array() : bytes,
+      };
+    },
+  };
+  return forger;
+}
+
+/** The same over HTTP. */
+export async function hostileOrigin(read: PublicReader): Promise<Forger & { readonly url: URL }> {
+  const forger = forgerOf(read);
   const server = createServer(async ({ url = '', headers }, response) => {
-    origin.asked.push(url);
-    const { status, headers: fields, body } = await read(url);
-    const isText = !/\.gz$|\/tile\/|\.parquet$/.test(url);
-    const text = Buffer.from(body).toString('utf8');
-    const forged = isText ? await origin.forge(url, text, textOf) : null;
-    const isChanged = isText && forged !== text;
-    const bytes = isChanged ? Buffer.from(forged ?? '') : Buffer.from(body);
-    const etag = isChanged ? `"forged-${bytes.length}"` : (fields.get('etag') ?? '');
-    const known = status === 200 && headers['if-none-match'] === etag;
-    response.writeHead(known ? 304 : isChanged ? (forged === null ? 404 : 200) : status, {
-      ...Object.fromEntries([...fields].filter(([name]) => !OF_CONNECTION.includes(name))),
-      ...(etag && { etag }),
-    });
-    response.end(known ? '' : bytes);
+    const { status, headers: fields, body } = await forger.read(url, headers as Readonly<Record<string, string>>);
+    response.writeHead(status, Object.fromEntries(fields)).end(body);
   });
-  // On a busy machine, a connection may be idle for longer than by default when it is used again.
-  server.keepAliveTimeout = 120_000;
-  origin.url = new URL(await listeningForTest(server));
-  return origin;
+  return Object.assign(forger, { url: new URL(await listeningForTest(server)) });
 }
 
 export interface Follower {
@@ -65,20 +75,19 @@ export interface Follower {
 }
 
 export async function followerOf(
-  { url }: Pick<Origin, 'url'>,
+  { read }: Pick<Forger, 'read'>,
   clock: { nowMs: number },
   options: {
-    readonly reader?: PublicReader;
     readonly objects?: ObjectStore;
     readonly pageSizes?: PageSizes;
   } = {},
 ): Promise<Follower> {
-  const folder = await folderWith(options.objects ?? openMemoryObjects(), url);
+  const folder = await folderWith(options.objects ?? openMemoryObjects());
   const mirror = await mirrorIn(
     folder,
     { clock, objects: folder.objects as World['objects'] },
     {
-      upstream: options.reader ?? boundedReader(url),
+      upstream: read,
       pause: async (durationMs) => {
         clock.nowMs += durationMs;
       },
