@@ -64,14 +64,25 @@ export function draftMetrics({ table, guess, isList }: Draft, value: ReturnType<
   if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
   const bare = (each: unknown) => (each instanceof Commented ? each.value : each);
   const shared = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bare(each)]));
-  const also = others.map(({ name }) => {
+  const [metric, ...metrics] = metricsOf(guess);
+  const also = others.map(({ name }, index) => {
     const quotedQuantity = bare(draftQuoted(guess, [name]) ?? (isOfTokens(table, [name]) ? FOR_TOKENS : FOR_ONE));
-    return { metric: metricOf(name), value: { ...shared, column: name, quotedQuantity } };
+    return { metric: metrics[index], value: { ...shared, column: name, quotedQuantity } };
   });
   return {
-    metric: metricOf(first.name),
+    metric,
     also: new Commented(also, 'Further metrics of each row. One that is not money has a "unit", such as "token".'),
   };
+}
+
+/** Named by their columns, without the currency and the quantity, which the mapping states elsewhere, if the rest differs. */
+function metricsOf({ values, currency }: Draft['guess']): readonly string[] {
+  const code = currency.kind === 'named' ? new RegExp(`[^a-z]*(?<![a-z])${currency.code}(?![a-z])`, 'i') : /(?!)/;
+  const short = values.map(({ name }) =>
+    metricOf((quantityNamedBy(name) === null ? name : name.replace(/[^a-z]per[^a-z].*$/i, '')).replace(code, '')),
+  );
+  const isClear = new Set(short).size === short.length && !short.some((name) => name.startsWith(FILL_IN));
+  return isClear ? short : values.map(({ name }) => metricOf(name));
 }
 
 function metricOf(column: string): string {

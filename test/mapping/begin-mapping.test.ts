@@ -416,7 +416,7 @@ describe('numbers', () => {
     },
   );
 
-  test('of two columns of a list keep the quantity that each name says, and their currency', async () => {
+  test('of two columns of a list keep the quantity that each name says, and their currency: the metrics have neither', async () => {
     const list = {
       a: { input_usd_per_mtok: 2.5, output_usd_per_1k_tokens: 1.25 },
       b: { input_usd_per_mtok: 3.5, output_usd_per_1k_tokens: 1 },
@@ -426,8 +426,9 @@ describe('numbers', () => {
       market: { unit: { of: 'token' } },
       observation: {
         currency: 'USD',
+        metric: 'input',
         value: { quotedQuantity: '1000000' },
-        also: [{ value: { quotedQuantity: '1000' } }],
+        also: [{ metric: 'output', value: { quotedQuantity: '1000' } }],
       },
     });
   });
