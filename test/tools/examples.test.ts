@@ -52,22 +52,33 @@ test('the history as of a moment has every price that was known then, exactly', 
 });
 
 test('the chart is drawn on a page of another origin', async () => {
+  const { path, now } = await drawnChart('gold-usd');
+  expect(now).toBe('4129.10 USD for 1 troy ounce, 2026-09-29T00:00:00Z, currency-api daily release');
+  // One line without a gap, through all of the 57 prices, from the left edge to the right one.
+  expect(path.match(/M/g)).toHaveLength(1);
+  expect(path.match(/[ML]/g)).toHaveLength(57);
+  expect(path).toMatch(/^M5,.*L595,[\d.]+$/);
+});
+
+async function drawnChart(slug: string): Promise<{ readonly path: string; readonly now: string }> {
   const page = readFileSync(join(EXAMPLES, 'chart.html'));
   const host = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page));
   const browser = await openBrowser();
   try {
     const shown = await browser.newPage();
-    await shown.goto(`${await listeningForTest(host)}/?url=${url}&market=gold-usd`);
-    await shown.getByText('4129.10 USD for 1 troy ounce, 2026-09-29T00:00:00Z, currency-api daily release').waitFor();
-    const path = await shown.locator('#chart').getAttribute('d');
-    // One line without a gap, through all of the 57 prices, from the left edge to the right one.
-    expect(path?.match(/M/g)).toHaveLength(1);
-    expect(path?.match(/[ML]/g)).toHaveLength(57);
-    expect(path).toMatch(/^M5,.*L595,[\d.]+$/);
+    await shown.goto(`${await listeningForTest(host)}/?url=${url}&market=${slug}`);
+    const now = shown.locator('#now:not(:empty)');
+    return { now: await now.innerText(), path: (await shown.locator('#chart').getAttribute('d')) ?? '' };
   } finally {
     await browser.close();
   }
-});
+}
+
+async function ingestForTest(records: readonly object[]): Promise<void> {
+  const tidemark = new Tidemark({ url, key: server.key });
+  const { id } = await tidemark.ingest(records as never);
+  expect(await tidemark.waitForBatch(id)).toMatchObject({ state: 'applied', errors: [] });
+}
 
 test('the spreadsheet shows the price as a number, and the moment', async (context) => {
   const reason = missingProgram('soffice');
@@ -85,6 +96,49 @@ test('the spreadsheet shows the price as a number, and the moment', async (conte
   await writeFile(document, text.replaceAll('http://127.0.0.1:8787', url));
   const [, values = ''] = (await valuesOfSpreadsheet(document, folder)).split('\n');
   expect(values).toMatch(/^gold-usd,.*,4129\.1,2026-09-29T00:00:00Z$/);
+});
+
+test('neither the spreadsheet nor the chart takes an announced or retracted price for the newest one', async (context) => {
+  const reason = missingProgram('soffice');
+  if (reason !== null) context.skip(reason);
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  const about = { market: 'power-usd', metric: 'price', sourceUrl: 'https://example.org/power' };
+  const rest = {
+    type: 'observation',
+    ...about,
+    currency: 'USD',
+    sourceLabel: 'A test',
+    confidence: 'high',
+    status: 'final',
+  };
+  await ingestForTest([
+    {
+      type: 'market',
+      slug: 'power-usd',
+      name: 'Power',
+      kind: 'power',
+      nativeCurrency: 'USD',
+      unit: { quantity: 1, of: 'MWh' },
+    },
+    { ...rest, value: '10', observedAt: '2026-11-01T00:00:00Z' },
+    { ...rest, value: '11', observedAt: '2026-11-02T00:00:00Z' },
+    { ...rest, value: '12', observedAt: '2026-11-03T00:00:00Z' },
+    { ...rest, amountMinor: null, unknownReason: 'withheld', observedAt: '2026-11-04T00:00:00Z' },
+    { ...rest, value: '13', observedAt: tomorrow, announced: true },
+  ]);
+  await ingestForTest([
+    { type: 'retraction', kind: 'mistake', ...about, reason: 'A test', observedAt: '2026-11-02T00:00:00Z' },
+  ]);
+  const document = join(folder, 'power.fods');
+  const text = readFileSync(join(EXAMPLES, 'spreadsheet.fods'), 'utf8').replace(
+    '<text:p>gold-usd',
+    '<text:p>power-usd',
+  );
+  await writeFile(document, text.replaceAll('http://127.0.0.1:8787', url));
+  const [, values = ''] = (await valuesOfSpreadsheet(document, folder)).split('\n');
+  expect(values).toMatch(/^power-usd,.*,unknown,2026-11-04T00:00:00Z$/);
+  const { path, now } = await drawnChart('power-usd');
+  expect([now.split(',')[0], path.match(/[ML]/g)]).toEqual(['unknown (withheld) USD for 1 MWh', ['M', 'L']]);
 });
 
 test('a journal is valued with the downloaded prices', async (context) => {
@@ -136,7 +190,6 @@ test('the alert tells when the price crosses the limit, and only then', async ()
   const lines = on(createInterface(alert.stdout), 'line');
   const nextLine = async () => String(((await lines.next()).value as string[])[0]);
   expect(await nextLine()).toMatch(/^2026-09-29T00:00:00Z gold-usd is below 4131: \d+\.\d\d USD, https:/);
-  const tidemark = new Tidemark({ url, key: server.key });
   for (const [value, day] of [
     ['4130.99', '01'],
     ['4131.00', '02'],
@@ -150,10 +203,7 @@ test('the alert tells when the price crosses the limit, and only then', async ()
       status: 'final',
     } as const;
     const source = { sourceLabel: 'A test', sourceUrl: 'https://example.org/', sourceValue: value, confidence: 'high' };
-    const { id } = await tidemark.ingest([
-      { ...about, ...source, amountMinor: Number(value.replace('.', '')), observedAt },
-    ] as never);
-    expect(await tidemark.waitForBatch(id)).toMatchObject({ state: 'applied', errors: [] });
+    await ingestForTest([{ ...about, ...source, amountMinor: Number(value.replace('.', '')), observedAt }]);
   }
   expect(await nextLine()).toBe('2026-11-02T00:00:00Z gold-usd is above 4131: 4131.00 USD, https://example.org/');
 });
