@@ -23,10 +23,11 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
   const { unit } = await readMarket(client, slug);
   const tidemark = new Tidemark({ url: readUrl, timeoutMs: options.timeout * 1000, bodies: null });
   const memory = knownLogsPath(options);
-  const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
+  const remembered = readKnownLogs(memory).get(readUrl.href);
+  const known = options.logKey === undefined ? remembered?.vkeys : undefined;
   try {
     const vkeys = options.logKey ?? known ?? (await tidemark.logKeys());
-    const text = await tidemark.receipt(slug, observation, { vkeys });
+    const text = await tidemark.receipt(slug, observation, { vkeys, seen: remembered?.checkpoint });
     if (options.output === undefined) await printRaw(text);
     else {
       writeFileSync(options.output, text);

@@ -4,9 +4,9 @@ import { type Bytes, isSameHash, nodeHashOf, perfectRootOf, sha256Of } from './h
 
 const WEB_HASHES = { pair: nodeHashOf, perfect: perfectRootOf };
 
-/** The root of the tree of `size` entries: its partial tiles are enough. */
-export async function rootOf(size: number, readTile: ReadTile<Bytes>): Promise<Bytes> {
-  return size === 0 ? await sha256Of() : await rangeRoot({ size, hashes: WEB_HASHES, readTile }, 0, size);
+/** The root that a tree of `size` entries had when it had `end`. For that of all entries, its partial tiles are enough. */
+export async function rootOf(size: number, readTile: ReadTile<Bytes>, end = size): Promise<Bytes> {
+  return end === 0 ? await sha256Of() : await rangeRoot({ size, hashes: WEB_HASHES, readTile }, 0, end);
 }
 
 /**

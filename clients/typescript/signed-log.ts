@@ -177,6 +177,18 @@ export class SignedLog {
     return { entry: JSON.parse(text) as ProvenEntry['entry'], index, text };
   }
 
+  /** @param note a checkpoint that was verified before. @throws LogVerificationError unless this log begins with that one */
+  async continues(note: string): Promise<void> {
+    const [origin, size, root = ''] = note.split('\n');
+    const [end, seen] = [Number(size), fromBase64(root)];
+    const isLonger = origin === this.checkpoint.origin && end <= this.checkpoint.size && seen !== null;
+    const tile = (level: number, n: number) => this.#tile(level, n);
+    if (isLonger && isSameHash(await rootOf(this.checkpoint.size, tile, end), seen)) return;
+    throw new LogVerificationError(
+      `its ${this.checkpoint.size} entries do not begin with the ${size} that were checked before`,
+    );
+  }
+
   /** The hashes from an entry to the root, starting with its neighbour (RFC 6962, section 2.1.1). */
   async pathOf(index: number): Promise<readonly Bytes[]> {
     const tiles = new Map<string, Promise<Bytes>>();

@@ -77,6 +77,8 @@ export interface ChangeRange extends Abortable {
 export interface ProofOptions extends Abortable {
   /** The keys of the log for this proof. Default: those of the client. */
   readonly vkeys?: readonly string[];
+  /** A signed checkpoint that was verified before: a log that does not begin with that one proves nothing. */
+  readonly seen?: string | undefined;
 }
 
 /** The options of a batch; docs/openapi.json describes them. */
@@ -249,9 +251,10 @@ export class Tidemark {
     return await receiptOf(log, proven);
   }
 
-  async #proven(slug: string, row: PublicObservation, { signal, vkeys = this.#vkeys }: ProofOptions) {
+  async #proven(slug: string, row: PublicObservation, { signal, seen, vkeys = this.#vkeys }: ProofOptions) {
     if (vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
     const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(vkeys.map(importLogKey)));
+    if (seen !== undefined) await log.continues(seen);
     const proven = await provenRow(log, slug, row, this.#system.nowMs());
     if (proven !== null) return { log, proven };
     const detail = `${row.id} is newer than the checkpoint of the log: ask again in a minute`;

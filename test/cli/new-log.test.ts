@@ -72,18 +72,28 @@ test('verify --log, receipt and mirror name both keys, and --new-log takes the n
 test('a trial that was discarded and begun again with the same key is a fork: verify names the cause, and how to go on', async () => {
   const { records, run, data, target, folder } = await openRunWorld();
   const url = await serveFiles(target);
-  const verify = (...words: readonly string[]) =>
-    tidemark(['verify', url, '--log', ...words], { environment: { TIDEMARK_CONFIG: join(folder, 'config.json') } });
+  const environment = { TIDEMARK_CONFIG: join(folder, 'config.json') };
+  const verify = (...words: readonly string[]) => tidemark(['verify', url, '--log', ...words], { environment });
+  const receipt = (...words: readonly string[]) =>
+    tidemark(['receipt', 'tea', '--url', url, '--observed-at', '2025-01-01T00:00:00Z', ...words], { environment });
   const publish = async (prices: readonly number[]) =>
     await run([await records('tea.ndjson', { tea: prices }), '--to', target]);
   await publish([1000]);
   expect(await verify()).toMatchObject({ code: 0 });
+  await publish([1000, 1001]);
+  expect(await receipt()).toMatchObject({ code: 0 });
   for (const place of [data, target]) await rm(place, { recursive: true });
   await publish([2000, 2001]);
   const { code, errors } = await verify();
   expect(code).toBe(1);
   for (const part of ['logs.json', 'trial', 'alarm', 'new key', `tidemark verify ${url}/ --log --new-log`])
     expect(errors).toContain(part);
+  // It signs for a log that this user knows to be forked.
+  expect(await receipt()).toMatchObject({ code: 1, output: '' });
+  expect(
+    await receipt('--log-key', JSON.parse(await readFile(join(folder, 'logs.json'), 'utf8'))[`${url}/`].vkeys[0]),
+  ).toMatchObject({ code: 1, output: '' });
   expect(await verify('--new-log')).toMatchObject({ code: 0 });
   expect(await verify()).toMatchObject({ code: 0 });
+  expect(await receipt()).toMatchObject({ code: 0 });
 });
