@@ -9,7 +9,7 @@ import { incidentId, incidentsText } from '../../publisher/projections/incidents
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { tidemarkHere } from '../cli/in-process.ts';
 import { tidemark } from '../cli/tidemark.ts';
-import { codeOf, filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
+import { begunWorld, codeOf, filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
 
 const GOLD = 'api/v1/markets/gold.json';
 const COUNT_READS = join(import.meta.dirname, 'count-reads.ts');
@@ -18,8 +18,8 @@ const generationIn = async (target: string) =>
   JSON.parse(await readFile(join(target, 'api/v1/snapshot.json'), 'utf8')).generation;
 
 /** The first run is done. Each `run` begins without a data folder. */
-async function jobs() {
-  const world = await openRunWorld();
+const jobs = begunWorld(async (folder) => {
+  const world = await openRunWorld({}, folder);
   const run = async (words: readonly string[], environment?: Readonly<Record<string, string>>) => {
     await rm(world.data, { recursive: true, force: true });
     return await world.run([...words, '--to', world.target, '--from-log'], environment);
@@ -36,7 +36,7 @@ async function jobs() {
     return { report, reads: JSON.parse(await readFile(file, 'utf8')) as Record<string, number> };
   };
   return { ...world, run, counted, runOnce: world.run };
-}
+});
 
 test('each run goes on with the log of the one before, and a correction too', async () => {
   const { run, records, target } = await jobs();

@@ -1,6 +1,6 @@
 /** `tidemark run` in a folder of its own: a file of records, a source, a key, and a web server that knows only files. */
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { tidemarkHere } from '../cli/in-process.ts';
 import { finished, type Run, type RunOptions, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { listeningForTest } from '../listening.ts';
 import { recipeWith } from '../sources/example-recipe.ts';
-import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { folderForAll, temporaryFolder } from '../storage/temporary-folder.ts';
 
 export interface RunWorld {
   readonly folder: string;
@@ -36,9 +36,15 @@ export const ORIGIN = 'run.test.example/prices';
 
 export const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 
-/** @param settings of every run */
-export async function openRunWorld(settings: Readonly<Record<string, string>> = {}): Promise<RunWorld> {
-  const folder = await temporaryFolder();
+/**
+ * @param settings of every run
+ * @param folder default: one that goes when the test ends
+ */
+export async function openRunWorld(
+  settings: Readonly<Record<string, string>> = {},
+  folder?: string,
+): Promise<RunWorld> {
+  folder ??= await temporaryFolder();
   const [data, target] = [join(folder, 'data'), join(folder, 'site')];
   const key = (await tidemarkHere(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
   const optionsOf = (environment: RunOptions['environment'] = {}): RunOptions => {
@@ -77,6 +83,25 @@ export async function openRunWorld(settings: Readonly<Record<string, string>> = 
       await writeFile(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
       return path;
     },
+  };
+}
+
+/** A world whose first run is made once in a file. Each test has its folder as that run has left it. */
+export function begunWorld<World extends RunWorld>(begin: (folder: string) => Promise<World>): () => Promise<World> {
+  const temporary = folderForAll();
+  let begun: World | undefined;
+  return async () => {
+    const [folder, kept] = [join(temporary.folder, 'world'), join(temporary.folder, 'kept')];
+    const copy = (from: string, to: string) => cp(from, to, { recursive: true, preserveTimestamps: true });
+    if (begun === undefined) {
+      await mkdir(folder, { recursive: true });
+      begun = await begin(folder);
+      await copy(folder, kept);
+    } else {
+      await rm(folder, { recursive: true });
+      await copy(kept, folder);
+    }
+    return begun;
   };
 }
 

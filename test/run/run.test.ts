@@ -11,7 +11,6 @@ import { withLedger } from '../../server/folder/data-folder.ts';
 import { created } from '../../storage/ports/changes.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { tidemarkHere as tidemark } from '../cli/in-process.ts';
-import { sampled } from '../runs.ts';
 import { startWitness } from '../server/witness.ts';
 import { listRecipe, metalsCsv } from '../sources/example-recipe.ts';
 import { codeOf, filesIn, ORIGIN, openRunWorld, serveFiles, startSource, verify } from './run-world.ts';
@@ -470,8 +469,7 @@ describe('after kill -9 the next run completes', () => {
     const first = await reference.run([await reference.records('a.ndjson', prices)]);
     const { written } = first.report.publicFiles as { readonly written: number };
     // The bundle and the layout of the list are files, too.
-    const renames = [1, 5, 40, written - 1, written, written + 1, written + 2];
-    for (const rename of sampled(renames, 2)) {
+    for (const rename of [1, 40, written, written + 2]) {
       const world = await openRunWorld();
       const words = [await world.records('a.ndjson', prices), '--to', world.target];
       expect((await world.dieAt(rename, words)).code).toBeNull();
@@ -482,12 +480,13 @@ describe('after kill -9 the next run completes', () => {
     }
   });
 
-  test('a later round, at each of its files', async () => {
+  // publish-faults.test.ts ends the publisher after each of its steps.
+  test('a later round, at one file in three', async () => {
     const world = await openRunWorld();
     const to = ['--to', world.target];
     const amounts = [1000];
     await world.run([await world.records('a.ndjson', { gold: amounts }), ...to]);
-    for (const rename of sampled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 3)) {
+    for (const rename of [1, 4, 7, 10]) {
       amounts.push(1000 + amounts.length);
       const file = await world.records('a.ndjson', { gold: amounts });
       expect((await world.dieAt(rename, [file, ...to])).code).toBeNull();
