@@ -12,15 +12,14 @@ import { join } from 'node:path';
 import { makeFolder, syncPath } from '../../storage/directory/durable-files.ts';
 import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
-import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
+import { checkNotInUse, LEDGER_FILE, RESTORE_STAGE, RESTORING_FILE } from '../folder/data-folder.ts';
 import { StartError, unusable, withFolder } from '../service/start-error.ts';
 import { checkFolderIsPrivate } from '../settings/private-files.ts';
 import { SECRET_FILES } from '../settings/secret-files.ts';
 import { type CopyStep, checkRoom, copyDurably, isSame, writeDurably } from './copied-files.ts';
-import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
+import { filesOfBackup } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
-const STAGE = `restore${PARTIAL_SUFFIX}`;
 /** The prefix of the folders that keep the replaced files. */
 export const ASIDE = 'replaced-';
 /** The folders of published objects; the last one is from versions before plain files. */
@@ -63,7 +62,7 @@ export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
 }
 
 function isKnownOrEmpty(names: readonly string[]): boolean {
-  const known: readonly string[] = [...OBJECTS, ...SECRET_FILES, STAGE, RESTORING_FILE];
+  const known: readonly string[] = [...OBJECTS, ...SECRET_FILES, RESTORE_STAGE, RESTORING_FILE];
   return names.every((name) => name === 'lost+found') || names.some((name) => known.includes(name));
 }
 
@@ -78,7 +77,7 @@ export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: Rep
     await makeFolder(dataFolder);
     // A process may have begun to use the folder while the person answered a question.
     checkMayBeReplaced(dataFolder, true);
-    const staged = join(dataFolder, STAGE);
+    const staged = join(dataFolder, RESTORE_STAGE);
     await rm(staged, { recursive: true, force: true });
     await mkdir(staged);
     try {
@@ -133,7 +132,7 @@ export async function copyBackup(
 /** Moves everything aside except the objects and the folders of earlier restores. */
 async function moveAside(dataFolder: string, nowMs: number, stay: readonly string[] = []): Promise<string | null> {
   const stays = (name: string) =>
-    [...OBJECTS, ...stay].includes(name) || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
+    [...OBJECTS, ...stay].includes(name) || name === RESTORE_STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
   const names = (await readdir(dataFolder)).filter((name) => !stays(name));
   if (names.length === 0) return null;
   const aside = join(dataFolder, ASIDE + new Date(nowMs).toISOString().replaceAll(':', '-'));

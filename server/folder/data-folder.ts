@@ -1,5 +1,5 @@
 /** The data folder of the embedded server: one ledger file, one directory of objects, one owner, one format. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -18,6 +18,8 @@ import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
 export const LEDGER_FILE = 'ledger.sqlite';
 /** The name of a file in a folder that a restore has begun to change and has not finished. */
 export const RESTORING_FILE = 'restoring';
+/** The name of the folder in which a restore makes its files. */
+export const RESTORE_STAGE = 'restore.partial';
 
 export interface DataFolder {
   readonly ledger: Ledger;
@@ -63,6 +65,9 @@ export async function openDataFolder(
       await migrateLedger({ ...systemRuntime, ledger });
       keepFolderFormat(folder);
       leaveOwner(folder);
+      // A restore that was killed here has changed nothing, and may have left a whole backup.
+      for (const name of [RESTORE_STAGE, `${RESTORING_FILE}.partial`])
+        rmSync(join(folder, name), { recursive: true, force: true });
       return {
         ledger,
         objects: await opened.open(),
