@@ -250,7 +250,12 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[], own: rea
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [
     ...missing.map((column) =>
-      refuse(column, `there is no column ${quotedText(column)}; the file has: ${own.map(nameInWords).join(', ')}`),
+      refuse(
+        column,
+        isRunColumn(column)
+          ? `only a list that a recipe reads has "${column}": see "Current lists" in docs/sources.md`
+          : `there is no column ${quotedText(column)}; the file has: ${own.map(nameInWords).join(', ')}`,
+      ),
     ),
     ...[...same].map((column) => refuse(column, `two columns are named ${quotedText(column)}: rename one of them`)),
     ...clashing.map((column) =>

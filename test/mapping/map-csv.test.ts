@@ -321,6 +321,11 @@ describe('files', () => {
     expect(pieces).toBeLessThan(110);
   });
 
+  test('a file of its own has no moment of a fetch, and the refusal says what has one', async () => {
+    const mapping = withChange(exampleMapping, '/observation/date/column', 'fetchedAt');
+    expect(await mapped(mapping, file(TEA))).toMatchObject([{ detail: expect.stringContaining('"Current lists"') }]);
+  });
+
   test('names of columns are told apart by characters that nobody sees', async () => {
     const [refusal] = await map(
       `${HEADER.replace('price', 'pri\u200Bce').replace('day,', 'day,x\u00A0y,\u{E0001},')}\n`,
