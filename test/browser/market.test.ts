@@ -267,11 +267,19 @@ describe('while the page is open', () => {
   it('a history of 100,000 observations is read by its years, newest first, and walked by keyboard', async () => {
     const { page } = await openPage({ baseURL: inject('changedUrl') });
     const asked = await serveLongHistory(page, 100_000);
+    const first = Promise.withResolvers<void>();
+    await page.route('**/history/2021.ndjson', (route) => first.promise.then(() => route.fallback()));
     await page.goto('/markets/gold-usd');
+    // The newest rows are in the table while older ones are read.
+    await page.getByText(/^Rows 1 to 50 of \d/).waitFor();
+    first.resolve();
     await page.getByText(/100,000 of 100,000 observations are read/).waitFor();
     expect(asked.slice(0, 4)).toEqual(['.json', '/history.json', '/history/index.json', '/history/2026.ndjson']);
     expect(asked.length).toBe(3 + 6);
     expect(await page.getByText('Rows 1 to 50 of 100,000').count()).toBe(1);
+    // No file has so many rows.
+    await page.getByText('download it by year').waitFor();
+    expect(await page.getByText('history.csv').count()).toBe(0);
     await chartOf(page).press('Home');
     expect(await page.locator('.chart-readout').innerText()).toMatch(/^20 Nov 2021.* 100,000\.00 USD/);
     await chartOf(page).press('PageDown');

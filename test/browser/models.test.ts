@@ -46,6 +46,8 @@ it('the page of a model says what each price was, since when it is another one, 
     /0\.20 USD per 1M tokens\s+was 1\.00 USD before 9 Aug 2026 −80 %\s+as of 9 Aug 2026 · LiteLLM/,
   );
   expect(await tile.getByRole('link').getAttribute('href')).toBe('https://pypi.org/project/litellm/1.96.0/');
+  // It has no price of its own, so no price file has a line of it.
+  expect(await page.getByRole('link', { name: 'beancount' }).count()).toBe(0);
   expect(await page.locator('.market-facts').innerText()).toMatch(/Provider\s+openai since 6 Sep 2026 · LiteLLM/);
   await page.getByLabel('Metric').selectOption({ label: 'Cache read price' });
   expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(

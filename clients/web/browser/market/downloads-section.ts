@@ -19,6 +19,7 @@ export interface DownloadsContent {
   readonly index: HistoryIndex | null;
   readonly hasHistoryFiles: boolean;
   readonly hasLog: boolean;
+  readonly hasPrice: boolean;
   /** The part of the files for other programs. Null: the service has none. */
   readonly part: string | null;
 }
@@ -35,20 +36,20 @@ export function downloadsSection(content: DownloadsContent): HTMLElement {
 const WHY_NO_FILE = 'Files are made once there are two observations.';
 
 function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
-  return hasHistoryFiles && count > 1;
+  return hasHistoryFiles && count > 1 && count <= FILE_ROWS_MAX;
 }
 
 function files(content: DownloadsContent): readonly Slot[] {
-  const { slug, count, index, part } = content;
+  const { slug, count, index, part, hasPrice } = content;
   const link = (href: string, text: string) => dom`<a href="${addressOf(href)}" download>${text}</a>`;
   const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
   const whole = hasWhole(content)
-    ? count > FILE_ROWS_MAX
-      ? 'The whole history is too long for one file: download it by year.'
-      : ['The whole history: ', forms(historyFileUrl(slug, 'csv', null), historyFileUrl(slug, 'ndjson', null))]
-    : content.hasHistoryFiles
-      ? WHY_NO_FILE
-      : 'This service publishes no history files.';
+    ? ['The whole history: ', forms(historyFileUrl(slug, 'csv', null), historyFileUrl(slug, 'ndjson', null))]
+    : !content.hasHistoryFiles
+      ? 'This service publishes no history files.'
+      : count > FILE_ROWS_MAX
+        ? 'The whole history is too long for one file: download it by year.'
+        : WHY_NO_FILE;
   const years = (index?.years ?? [])
     .toReversed()
     .map(({ year, csv, ndjson }) => [dom`<span class="file-year">${year}: ${forms(csv, ndjson)}</span>`, ' ']);
@@ -61,7 +62,7 @@ function files(content: DownloadsContent): readonly Slot[] {
     dom`<li>${whole}</li>`,
     dom`<li>Each row names its source. The licences of the sources are in ${link(`${marketUrl(slug)}.json`, 'this market as JSON')}.</li>`,
     years.length === 0 ? null : dom`<li>By year of observation (UTC): ${years}</li>`,
-    part === null || count === 0
+    part === null || !hasPrice
       ? null
       : dom`<li>Daily prices for other programs, with other markets in the same file: ${programs}</li>`,
   ];

@@ -268,7 +268,7 @@ export class MarketParts {
     if (!this.#frame.root.contains(this.#top)) this.#takeOver();
     this.#showChart(market, shown);
     if (await isOver()) return;
-    if (isNew || !isPart) this.#sections.show(market, shown, asOf, this.#address.state.convert);
+    if (!this.#sections.hasRows || !isPart) this.#sections.show(market, shown, asOf, this.#address.state.convert);
     if (isNew) this.showDownloads();
     this.#chosen = this.#chosenRow(shown);
     this.#chart.mark(this.#chosen);
@@ -337,13 +337,14 @@ export class MarketParts {
   }
 
   showDownloads(): void {
-    const { history } = this.#read.market as Market;
+    const { history, metrics } = this.#read.market as Market;
     this.#sections.showDownloads({
       slug: this.#read.slug,
       count: history.count,
       index: this.#read.reader.index,
       hasHistoryFiles: this.#read.projections.has('history-files'),
       hasLog: this.#read.projections.has('log'),
+      hasPrice: metrics.price !== null,
       part: this.#part,
     });
   }

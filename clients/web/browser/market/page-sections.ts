@@ -43,6 +43,10 @@ export class PageSections {
     return this.#shown === null;
   }
 
+  get hasRows(): boolean {
+    return (this.#shown?.rows.length ?? 0) > 0;
+  }
+
   get hasReplaced(): boolean {
     return this.#replaced.checked;
   }
