@@ -1,6 +1,7 @@
 /** One column of a file, as far as it was read: its formats of numbers and dates, and its other texts. */
+import { checkCurrencyCode } from '../../contract/values/money/currencies.ts';
 import { ambiguousDate, dateReader } from '../values/date-format.ts';
-import { HUNDREDTHS, LETTERS } from '../values/hundredths.ts';
+import { areHundredths, HUNDREDTHS, LETTERS } from '../values/hundredths.ts';
 import { type NumberFormat, numberReader } from '../values/number-format.ts';
 
 /** The simplest first: if two formats read all texts alike, the first is taken. */
@@ -39,14 +40,22 @@ const DATE_FORMATS: readonly string[] = [
     'D-MMM-YY',
     'D MMM YY',
   ],
+  ...['DD.MM.YY', 'D.M.YY', 'YY.MM.DD', 'DD/MM/YY', 'MM/DD/YY', 'D/M/YY', 'M/D/YY'],
   ...TIMES.flatMap((time) =>
-    ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].map((day) => day + time),
+    ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].flatMap((day) => {
+      return [day + time, `${day}${time} - ${day}${time}`];
+    }),
   ),
 ];
+/** Forms of a time in a column of its own; and the numbers of parts of a day, of which the first that fits is probable. */
+const CLOCK_FORMATS = ['HH:mm', 'HH:mm:ss', 'HH:mm - HH:mm', 'HH - HH', 'H'];
+const NUMBERED = ['#60', '#30', '#15'];
 
-/** A number, possibly between currency signs, or before a word for hundredths, as in `12,3 ct`. */
+/** A number between signs: currencies and their hundredths, perhaps for a thing, and percent: `$3`, `1,5 %`, `12,3 ct/kWh`. */
+const CURRENCY = '[A-Z]{0,3}\\p{Sc}|[A-Z]{3}(?![A-Z])';
+const THING = '(?:\\s?/\\s?|\\s(?:per|pro)\\s)\\p{L}[\\p{L}²³ ]*';
 const SIGNED = new RegExp(
-  `^([-\\u2212]?)\\s*(\\p{Sc}?)\\s*(.*?)\\s*(\\p{Sc}|(?:${HUNDREDTHS}|${LETTERS})\\.?)?$`,
+  `^([-\\u2212]?)\\s*((?:${CURRENCY})?)\\s*(.*?)\\s*((?:(?:${CURRENCY}|%|${HUNDREDTHS}|${LETTERS})\\.?(?:${THING})?)?)$`,
   'isu',
 );
 /** After this many different texts, formats that have read none of them are not tried any more. */
@@ -109,7 +118,9 @@ export class Column {
         words.set(text, (words.get(text) ?? 0) + 1);
         continue;
       }
-      const [, minus = '', before = '', digits = '', after = ''] = SIGNED.exec(text) ?? [];
+      const parts = SIGNED.exec(text);
+      const isSigned = parts !== null && [parts[2], parts[4]].every((sign = '') => sign === '' || isSign(sign));
+      const [, minus = '', before = '', digits = '', after = ''] = isSigned ? parts : ['', '', '', text];
       for (const sign of [before, after]) if (sign !== '') signs.add(sign);
       numbers.add(minus + digits);
       if (/^[0.,]+$/.test(digits)) zeros += 1;
@@ -151,6 +162,12 @@ export class Column {
   }
 }
 
+/** Three letters beside a number are a sign only if they are a currency: `5 EUR`, but not `5 pcs`. */
+function isSign(sign: string): boolean {
+  const [code] = /^[a-z]{3}(?![a-z])/i.exec(sign) ?? [];
+  return code === undefined || areHundredths(sign) || checkCurrencyCode(code) === null;
+}
+
 /** Whether its name and the digits of each cell say that it has dates, and no known format reads them. */
 export function hasUnreadDates({ name, dates, words, filled }: Column): boolean {
   return DATE_NAME.test(name) && dates === null && words.size === 0 && filled > 0;
@@ -161,15 +178,30 @@ export function numberFormatOf(columns: readonly Column[]): Candidates<NumberFor
   const texts = [...new Set(columns.flatMap(({ numbers }) => [...numbers]))];
   const best = bestOf(NUMBER_FORMATS, texts, numberReader);
   if (best === null || best.count * 2 < texts.length) return null;
-  const signs = [...new Set(columns.flatMap((column) => [...column.signs]))];
+  const found = new Set(columns.flatMap((column) => [...column.signs]));
+  // The reader takes the first sign that fits: `EUR/MWh` before `EUR`.
+  const signs = [...found].sort((one, other) => other.length - one.length);
   if (signs.length === 0) return best;
   return { ...best, formats: best.formats.map((format) => ({ ...format, signs })) };
 }
 
-function dateFormatsOf(cells: readonly string[], least: number): DateFormats | null {
+/** A column of dates and one of times as a single one, with its formats. Null: no known form reads the times. */
+export function joinedDates({ name, cells }: Column, formats: readonly string[], time: Column) {
+  const most = [...time.distinct].reduce((largest, text) => Math.max(largest, Number(text)), 0);
+  const number = NUMBERED.filter((format) => most * Number(format.slice(1)) <= 25 * 60).slice(0, 1);
+  const both = formats.flatMap((format) => [...CLOCK_FORMATS, ...number].map((each) => `${format} ${each}`));
+  const column = new Column(
+    name,
+    cells.map((cell, row) => `${cell} ${time.cells[row]}`.trim()),
+  );
+  const dates = dateFormatsOf(column.cells, LEAST_DATES, both);
+  return dates && { column, ...dates };
+}
+
+function dateFormatsOf(cells: readonly string[], least: number, known = DATE_FORMATS): DateFormats | null {
   const texts = [...new Set(cells)];
   const tried = texts.slice(0, TEXTS_TRIED);
-  const candidates = DATE_FORMATS.filter((format) => tried.some(dateIn(format)));
+  const candidates = known.filter((format) => tried.some(dateIn(format)));
   const formats: string[] = [];
   let rest = texts;
   while (formats.length < FORMATS_MAX) {

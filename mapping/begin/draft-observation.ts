@@ -12,7 +12,7 @@ import { type DateGuess, precisionOf } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
 import { draftQuoted, quantityNamedBy } from './guess-quoted.ts';
 
-export function draftValue({ table, guess, added, isList }: Draft, { all }: QuantityGuess) {
+export function draftValue({ table, guess, added, isList, isPercent }: Draft, { all }: QuantityGuess) {
   const { values } = guess;
   const names = values.map(({ name }) => name).slice(0, isList ? 1 : undefined);
   const which = names.length === 0 ? 'no column looks like prices' : names.join(' or ');
@@ -33,10 +33,11 @@ export function draftValue({ table, guess, added, isList }: Draft, { all }: Quan
     column: added?.value ?? column,
     number: draftNumber(guess.number),
     blankValues: blankValues.length === 0 ? undefined : new Commented(blankValues, BLANK_VALUES),
-    quotedQuantity:
-      draftQuoted(guess, names) ??
-      (isOfTokens(table, names) ? FOR_TOKENS : isList || all === null || all > 1 ? FOR_ONE : undefined),
-    rounding: new Commented('refuse', all === null ? ROUNDING : ''),
+    quotedQuantity: isPercent
+      ? undefined
+      : (draftQuoted(guess, names) ??
+        (isOfTokens(table, names) ? FOR_TOKENS : isList || all === null || all > 1 ? FOR_ONE : undefined)),
+    rounding: new Commented('refuse', all === null && !isPercent ? ROUNDING : ''),
     blank: blank === 0 ? undefined : draftBlank(blank, isList || isSparse),
     zero: zeros === 0 ? undefined : zero,
   };
@@ -59,18 +60,24 @@ const BLANK_VALUES = 'Texts that stand for a missing number.';
 const MANY_BLANKS = 0.2;
 
 /** The further metrics of a list: each column of values is a metric. */
-export function draftMetrics({ table, guess, isList }: Draft, value: ReturnType<typeof draftValue>) {
+export function draftMetrics(draft: Draft, value: ReturnType<typeof draftValue>) {
+  const { table, guess, isList, isPercent, added } = draft;
   const [first, ...others] = guess.values;
-  if (!isList || first === undefined || others.length === 0) return { metric: undefined, also: undefined };
+  const unit = isPercent ? 'percent' : undefined;
+  if (first === undefined) return {};
+  if (!isList || others.length === 0)
+    return isPercent ? { metric: metricOf(added === null ? first.name : ''), unit } : {};
   const bare = (each: unknown) => (each instanceof Commented ? each.value : each);
   const shared = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bare(each)]));
   const [metric, ...metrics] = metricsOf(guess);
   const also = others.map(({ name }, index) => {
-    const quotedQuantity = bare(draftQuoted(guess, [name]) ?? (isOfTokens(table, [name]) ? FOR_TOKENS : FOR_ONE));
-    return { metric: metrics[index], value: { ...shared, column: name, quotedQuantity } };
+    const quoted = bare(draftQuoted(guess, [name]) ?? (isOfTokens(table, [name]) ? FOR_TOKENS : FOR_ONE));
+    const quotedQuantity = isPercent ? undefined : quoted;
+    return { metric: metrics[index], unit, value: { ...shared, column: name, quotedQuantity } };
   });
   return {
     metric,
+    unit,
     also: new Commented(also, 'Further metrics of each row. One that is not money has a "unit", such as "token".'),
   };
 }
@@ -191,9 +198,10 @@ export function draftDate({ table, guess: { date, wide }, added }: Draft) {
 }
 
 const INSTANT = 'The times of day count. If only the day does, write day, and remove the offset.';
-const OFFSET = `${FILL_IN}: UTC, or an offset such as +05:30; or, for local times, in its place: "timeZone": "Europe/Berlin"`;
+const OFFSET = `${FILL_IN}: UTC, or an offset such as +05:30; or, for local times, in its place: "timeZone": "Europe/Berlin", and "overlap": "in-order" if the file has both autumn hours`;
 
-function columnOf(name: string, { isSure, rivals }: DateGuess): string {
+function columnOf(name: string, { isSure, rivals, time }: DateGuess): string | readonly string[] {
+  if (time !== null) return [name, time];
   if (isSure) return name;
   const others = rivals.length === 0 ? '' : ` Or is it, or a part of it, in ${rivals.join(', ')}?`;
   return (

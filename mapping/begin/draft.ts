@@ -12,6 +12,8 @@ export interface Draft {
   readonly match: readonly string[];
   /** Whether the rows have names and no date. Then they state current values, such as a vendor's prices. */
   readonly isList: boolean;
+  /** Whether all values are rates in percent, and so no money. */
+  readonly isPercent: boolean;
 }
 
 export function draftOf(table: FileTable, guess: ColumnGuess, isList: boolean): Draft {
@@ -21,7 +23,16 @@ export function draftOf(table: FileTable, guess: ColumnGuess, isList: boolean): 
   const added = wide === null ? null : { name, value: freeName(table.columns, 'value') };
   // In a wide table, the header contains the names of markets, or dates.
   const isByHeader = wide !== null && date?.column !== null;
-  return { table, guess, added, match: isByHeader ? [name] : guess.market.match.map((column) => column.name), isList };
+  const isRate = ({ name: own, signs }: Column) => /%|percent|prozent/i.test(own) || [...signs].join() === '%';
+  const isPercent = guess.values.length > 0 && guess.values.every(isRate);
+  return {
+    table,
+    guess,
+    added,
+    isPercent,
+    match: isByHeader ? [name] : guess.market.match.map((column) => column.name),
+    isList,
+  };
 }
 
 /** A name that no column of the file has, for a column that the mapping adds. */

@@ -10,6 +10,7 @@ import {
   type DateFormats,
   dateIn,
   hasUnreadDates,
+  joinedDates,
   numberFormatOf,
 } from './column.ts';
 import { doubtsOf, guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
@@ -20,6 +21,8 @@ export interface DateGuess extends DateFormats {
   /** Null: the dates are in the header. */
   readonly column: Column | null;
   readonly precision: MappedDate['precision'];
+  /** The column with the time of the date. Null: none, or the date has it. */
+  readonly time: string | null;
   /** Another date column, for rows in which this one is blank. */
   readonly whenBlank: { readonly column: string; readonly formats: readonly string[] } | null;
   /** Whether its name shows that it is the date, and no other column could be part of it or replace it. */
@@ -62,7 +65,8 @@ const QUOTE_PART_NAME =
   /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
 const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period|unix|epoch/i;
 /** Names of a part of a moment, besides its date. */
-const TIME_NAME = /(^|[^a-z])(hour|hours|hr|time|minute|interval|zeit|uhrzeit|stunde)([^a-z]|$)/i;
+const TIME_NAME = /(^|[^a-z])(hour|hours|hr|time|minute|interval|zeit|uhrzeit|stunde|hora|ora|heure)([^a-z]|$)/i;
+const PART_NAME = /(^|[^a-z])(period|periodo|mtu)([^a-z]|$)/i;
 const TIME_OF_DAY = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const QUOTE_NAME = /quote|counter|target|^to$|curr|ccy/i;
 
@@ -96,7 +100,7 @@ function guessMeanings(columns: readonly Column[], ownName?: string): Omit<Colum
     const currency = withDoubt(currencyOf(match), match, []);
     const ofCurrency = currency.kind === 'column' ? currency.column : null;
     const { formats } = inHeader.dates;
-    const date = { ...inHeader.dates, precision: precisionOf(formats), column: null, whenBlank: null };
+    const date = { ...inHeader.dates, precision: precisionOf(formats), column: null, time: null, whenBlank: null };
     return {
       ...{
         wide,
@@ -114,12 +118,17 @@ function guessMeanings(columns: readonly Column[], ownName?: string): Omit<Colum
   if (own !== undefined) {
     const isFuller = second !== undefined && second.column.blank < own.column.blank;
     const others = dates.filter(({ column }) => column !== own.column && LIKE_DATE_NAME.test(column.name));
-    const rivals = [...others.map(({ column }) => column), ...times].map(({ name }) => name);
+    const [time] = others.length + times.length === 1 && precisionOf(own.formats) === 'day' ? times : [];
+    const joined = time === undefined ? null : joinedDates(own.column, own.formats, time);
+    const rivals = joined === null ? [...others.map(({ column }) => column), ...times].map(({ name }) => name) : [];
     // In a document, the name is the last part of a place. A position has no meaning.
     const [lastPart = ''] = own.column.name.split(/[/@]/).slice(-1);
     const isNamed = own.column.name === ownName || DATE_NAME.test(lastPart) || /^\d+$/.test(lastPart);
     const whenBlank = isFuller ? { column: second.column.name, formats: second.formats } : null;
-    date = { ...own, precision: precisionOf(own.formats), whenBlank, isSure: isNamed && rivals.length === 0, rivals };
+    const found = joined ?? own;
+    const isSure = isNamed && rivals.length === 0;
+    const ofTime = (joined && time?.name) ?? null;
+    date = { ...found, precision: precisionOf(found.formats), time: ofTime, whenBlank, isSure, rivals };
   }
   const measures = numbers.filter(({ name }) => !NO_VALUE_NAME.test(name));
   // The only column of numbers is the price.
@@ -133,7 +142,7 @@ function guessMeanings(columns: readonly Column[], ownName?: string): Omit<Colum
     const codes = wide.map(({ name }) => name);
     const currency: CurrencyGuess = mostlyCurrencies(codes)
       ? { kind: 'header', column: '', codes, isAmbiguous: true }
-      : { kind: 'unknown', candidates: [] };
+      : (currencyNamedBy(wide) ?? { kind: 'unknown', candidates: [] });
     return { wide, date, values: wide, number: sharedNumberFormat(wide), market, currency, quoted };
   }
 
@@ -151,8 +160,9 @@ function guessMeanings(columns: readonly Column[], ownName?: string): Omit<Colum
   };
 }
 
-function isTimePart({ name, distinct }: Column): boolean {
-  return TIME_NAME.test(name) || (distinct.size > 1 && [...distinct].every((text) => TIME_OF_DAY.test(text)));
+function isTimePart({ name, distinct, isIntegers }: Column): boolean {
+  if (TIME_NAME.test(name) || (isIntegers && PART_NAME.test(name))) return true;
+  return distinct.size > 1 && [...distinct].every((text) => TIME_OF_DAY.test(text));
 }
 
 function isNumeric(column: Column): boolean {
@@ -259,16 +269,19 @@ function isCurrency(code: string): boolean {
   return code.length === 3 && checkCurrencyCode(code.toUpperCase()) === null;
 }
 
-/** The one code that the name of each value column contains. */
+/** The only currency that the name and the cells of each column show. */
 function currencyNamedBy(values: readonly Column[]): CurrencyGuess | null {
-  const [code, ...more] = new Set(values.map(({ name }) => codesIn(name).join(' ')));
-  return code === undefined || code.length !== 3 || more.length > 0 ? null : { kind: 'named', code };
+  const codes = values.map(({ name, signs }) => [name, ...signs].flatMap(codesIn));
+  const [code, ...more] = new Set(codes.flat());
+  const isOfAll = codes.every(({ length }) => length > 0);
+  return code === undefined || more.length > 0 || !isOfAll ? null : { kind: 'named', code };
 }
 
-/** Codes in capitals, or after `_` and at the end or before `_per_`: `close_usd`, `price_eur_per_litre`, `usd_per_barrel`. */
-function codesIn(name: string): readonly string[] {
-  const words = name.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}(?=$|_per_)|^[a-z]{3}(?=_per_)/g) ?? [];
-  return words.map((word) => word.toUpperCase()).filter((word) => checkCurrencyCode(word) === null);
+/** Codes in capitals, or after `_` and at the end or before `_per_`: `close_usd`, `price_eur_per_litre`. The euro has one sign. */
+function codesIn(text: string): string[] {
+  const words = text.match(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|(?<=_)[a-z]{3}(?=$|_per_)|^[a-z]{3}(?=_per_)/g) ?? [];
+  const codes = words.map((word) => word.toUpperCase()).filter((word) => checkCurrencyCode(word) === null);
+  return text.includes('€') ? [...codes, 'EUR'] : codes;
 }
 
 function mostlyCurrencies(codes: readonly string[]): boolean {

@@ -25,6 +25,7 @@ const MULTIPLES: ReadonlyMap<string, number> = new Map([
 ]);
 /** `per 100 kg`, `per_mtok`, `/1M tokens`, `per £1`: the sign, the count, its multiple and the thing. */
 const PER = /(?:(?:^|[^a-z])per(?=[^a-z]|$)[\s_-]*|[/÷]\s*)(\p{Sc}?)\s*(\d{1,3}(?:[,' ]\d{3})+|\d+)?[\s_-]*(.*)$/iu;
+const OF_MONEY = /(?:\p{Sc}|(?<!\p{L})[A-Z]{3})\s?[/÷]\s?(\p{L}[\p{L}²³]*)/u;
 const MULTIPLE = /^(hundred|hundert|thousands?|tausend|mille|millions?|billions?|mio|mn|bn|m|k)(?:[\s_-]+|(?=tok)|$)/i;
 const TOKENS = /^(tok|toks|token|tokens)$/i;
 const SIGNS: Readonly<Record<string, string>> = { '£': 'GBP', '€': 'EUR', $: 'USD' };
@@ -74,8 +75,11 @@ function countNamedBy(name: string): Omit<NamedQuantity, 'hundredths'> | null {
   const isWord = /^\p{L}[\p{L} ]*$/u.test(thing);
   const of = TOKENS.test(thing) ? 'token' : isWord ? codeOr(thing) : (SIGNS[sign] ?? null);
   if (digits === undefined && multiple === undefined) {
-    // `EUR/USD` is the name of a pair, and `per_kg` says what one price buys.
-    return isSlash || of === null ? null : { quantity: null, isSure: true, of };
+    // `EUR/USD` is the name of a pair; `EUR/MWh` and `per_kg` say what one price buys.
+    const [, bought = ''] = OF_MONEY.exec(name) ?? [];
+    if (!isSlash) return of === null ? null : { quantity: null, isSure: true, of };
+    const isPair = bought === '' || checkCurrencyCode(bought.toUpperCase()) === null;
+    return isPair ? null : { quantity: null, isSure: true, of: bought };
   }
   // "per m" is the price of a metre. Capitals, or tokens after it, say that it is a million.
   const isLetter = /^[mk]$/i.test(multiple ?? '') && of === null;

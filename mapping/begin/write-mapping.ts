@@ -1,6 +1,7 @@
 /** Writes the first mapping from the guesses. */
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { numberReader } from '../values/number-format.ts';
+import type { Column } from './column.ts';
 import { Commented, writeCommentedJson } from './commented-json.ts';
 import { type Draft, freeName } from './draft.ts';
 import { draftDate, draftMetrics, draftValue } from './draft-observation.ts';
@@ -14,7 +15,7 @@ export function writeMapping(fileName: string, draft: Draft): string {
   const quantity = guessQuantity(draft);
   const { currency, table: codes } = draftCurrency(draft);
   const value = draftValue(draft, quantity);
-  const { metric, also } = draftMetrics(draft, value);
+  const { metric, unit, also } = draftMetrics(draft, value);
   const except = table.columns
     .map(({ name }) => name)
     .filter((name) => name !== '' && !guess.wide?.some((each) => each.name === name));
@@ -39,8 +40,9 @@ export function writeMapping(fileName: string, draft: Draft): string {
     market: draftMarket(draft, fileName, currency, quantity),
     observation: {
       metric,
+      unit,
       value,
-      currency,
+      currency: unit === undefined ? currency : undefined,
       also,
       date: draftDate(draft),
       sourceUrl:
@@ -157,7 +159,7 @@ export const MARKET_NAME = /(^|[^a-z])(name|title|label)$/i;
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
 
 function draftMarket(draft: Draft, fileName: string, currency: string, quantity: QuantityGuess) {
-  const { guess, match, isList } = draft;
+  const { guess, match, isList, isPercent } = draft;
   const file = fileName
     .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
     .toLowerCase()
@@ -168,17 +170,20 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
   const prefix = match.some((column) => /^slug$/i.test(column)) ? [] : [file?.join('-') ?? 'market'];
   const slug = [...prefix, ...places(identifiers)].join('-');
   const unitColumn = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
-  const things = new Set(guess.values.map(({ name }) => quantityNamedBy(name)?.of ?? null));
+  const thingOf = ({ name, signs }: Column) => {
+    return [name, ...signs].map((text) => quantityNamedBy(text)?.of ?? null).find((of) => of !== null) ?? null;
+  };
+  const things = new Set(guess.values.map(thingOf));
   const [named = null] = things.size === 1 ? things : [];
-  const isExact = isList || quantity.all === null;
+  const isExact = !isPercent && (isList || quantity.all === null);
   const template = /^FILL IN: (\{.*?\}) if/.exec(currency)?.[1];
   const ofCurrency = template === undefined ? '' : `; or ${template}, if a number is the price of it`;
   // Köln and Koln, or gpt-4.1 and gpt-4-1, would be one slug, and in two runs nothing would notice it.
   const hasSpecialCharacters = guess.market.match.some(({ distinct }) => /[^a-z0-9 -]/i.test([...distinct].join('')));
   const hasCurrency = unitColumn !== undefined && unitColumn === guess.hundredths?.column;
   const unit = {
-    quantity: isExact ? 'exact' : String(quantity.all),
-    atLeast: isList ? String(quantity.usual) : undefined,
+    quantity: isExact ? 'exact' : isPercent ? '1' : String(quantity.all),
+    atLeast: isList && isExact ? String(quantity.usual) : undefined,
     of:
       unitColumn === undefined || hasCurrency
         ? (named ?? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR${ofCurrency}`)
@@ -199,7 +204,10 @@ function draftMarket(draft: Draft, fileName: string, currency: string, quantity:
     name:
       match.length === 0 ? `${FILL_IN}: the name of the market` : places(names.length > 0 ? names : match).join(', '),
     kind: `${FILL_IN}: a word such as fx, metal, commodity or food`,
-    unit: new Commented(unit, isExact ? EXACT : quantityComment(quantity)),
+    nativeCurrency: isPercent
+      ? new Commented(currency, 'Rates are no money, but each market has a currency.')
+      : undefined,
+    unit: new Commented(unit, isExact ? EXACT : isPercent ? '' : quantityComment(quantity)),
     sources: [
       {
         label: `${FILL_IN}: the name of the source, as readers see it`,

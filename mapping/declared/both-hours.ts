@@ -9,7 +9,7 @@ interface Market {
   /** The moment of its last row outside the repeated hour. */
   before: number | null;
   /** Rows since then, whose times occur twice. */
-  run: { readonly row: CsvRow; readonly text: string; readonly moments: readonly number[] }[];
+  run: { readonly row: CsvRow; readonly moments: readonly number[] }[];
 }
 
 /** More rows are not kept: then a time without its second row stays undecided. */
@@ -44,7 +44,7 @@ export async function* bothHours(
       const market = markets.get(key) ?? { before: null, run: [] };
       markets.set(key, market);
       if (moments.length > 1) {
-        market.run.push({ row: row as CsvRow, text, moments });
+        market.run.push({ row: row as CsvRow, moments });
         open.add(market);
       } else {
         settle(market, moments[0]);
@@ -63,15 +63,15 @@ export async function* bothHours(
 
 function settle(market: Market, after: number | null): void {
   const { before, run } = market;
-  const counts = new Map<string, number>();
-  for (const { text } of run) counts.set(text, (counts.get(text) ?? 0) + 1);
-  const pairs = run.filter(({ text }) => counts.get(text) === 2);
+  const counts = new Map<number | undefined, number>();
+  for (const { moments } of run) counts.set(moments[0], (counts.get(moments[0]) ?? 0) + 1);
+  const pairs = run.filter(({ moments }) => counts.get(moments[0]) === 2);
   const orders = [1, -1].flatMap((direction) => {
-    const seen = new Set<string>();
-    const meant = pairs.map(({ text, moments }) => {
-      const isFirst = !seen.has(text);
-      seen.add(text);
-      return moments[isFirst === direction > 0 ? 0 : 1] as number;
+    const seen = new Set<number | undefined>();
+    const meant = pairs.map(({ moments: [earlier, later] }) => {
+      const isFirst = !seen.has(earlier);
+      seen.add(earlier);
+      return (isFirst === direction > 0 ? earlier : later) as number;
     });
     const all = [before, ...meant, after].filter((moment) => moment !== null);
     return all.every((moment, index) => index === 0 || (moment - (all[index - 1] as number)) * direction > 0)

@@ -164,14 +164,16 @@ const valueSchema = z.strictObject({
 
 /**
  * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`, `D.M.YYYY`,
- * `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. `'M'` is the letter, as in `2026M01`. `YY` goes with a month's name: `69` to
- * `99` are in the last century. A time may follow: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second)
- * and `Z` (an offset from UTC), e.g. `YYYY-MM-DDTHH:mm:ssZ`. A double letter stands for two digits, a single one for one or
- * two. Also `unix-seconds` or `unix-milliseconds`: a count since 1970-01-01T00:00Z.
+ * `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. `'M'` is the letter, as in `2026M01`. Of `YY`, `69` to `99` are in the
+ * last century. A time may follow: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
+ * `YYYY-MM-DDTHH:mm:ssZ`. A double letter stands for two digits, a single one for one or two. Of a range, such as
+ * `DD.MM.YYYY HH:mm - HH:mm`, the beginning counts. `DD.MM.YYYY #60` numbers the hours of a day from 1 on, which are 23 or 25 if
+ * the clocks change; `#30` and `#15` number the halves and quarters of an hour. Also `unix-seconds` or `unix-milliseconds`: a
+ * count since 1970-01-01T00:00Z.
  */
-const dateFormat = z.string().max(40).refine(isDateFormat, {
+const dateFormat = z.string().max(60).refine(isDateFormat, {
   error:
-    'must be unix-seconds or unix-milliseconds; or hold YYYY (YY beside MMM), perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
+    'must be unix-seconds or unix-milliseconds; or hold YYYY or YY, perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
 });
 
 /** One format, or several that are tried in order. No text may have different dates in two of them. */

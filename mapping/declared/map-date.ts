@@ -6,6 +6,7 @@ import { zoneClock } from '../values/zone-clock.ts';
 import { columnsOfDate, type MappedDate } from './csv-mapping.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 const SHOWN_CHARACTERS = 60;
 
 export interface RowMoment {
@@ -59,7 +60,10 @@ export function momentMapper(
       return refused('has more than milliseconds: to drop the rest, write "beyondMilliseconds": "cut"', 'finer');
     }
     const [moment, later] = momentsOf(found);
-    if (moment === undefined) return refused(`is not a time in ${date.timeZone}: the clocks skip it`, 'gap');
+    if (moment === undefined) {
+      const clocks = date.timeZone ?? date.offset;
+      return refused(`is not a time in ${clocks}: the clocks skip it, or the day is too short`, 'gap');
+    }
     const meant =
       later === undefined
         ? moment
@@ -79,10 +83,14 @@ export function momentMapper(
 export function momentsReader({ offset, timeZone }: MappedDate): (written: WrittenDate) => readonly number[] {
   const clock = timeZone === undefined ? null : zoneClock(timeZone);
   const elsewhere = offsetMinutes(offset ?? 'UTC');
-  return (written) => {
-    const wallMs = wallOf(written);
-    if (written.offsetMinutes === null && clock !== null) return clock.instantsOf(wallMs);
-    return [wallMs - (written.offsetMinutes ?? elsewhere) * MINUTE_MS];
+  const momentsAt = (wallMs: number, ahead: number | null) =>
+    ahead === null && clock !== null ? clock.instantsOf(wallMs) : [wallMs - (ahead ?? elsewhere) * MINUTE_MS];
+  return ({ date, timeMs, isPassed, offsetMinutes: ahead }) => {
+    if (!isPassed) return momentsAt(wallOf({ date, timeMs }), ahead);
+    const midnight = wallOf({ date, timeMs: 0 });
+    const [start = Number.NaN] = momentsAt(midnight, ahead);
+    const [end = Number.NaN] = momentsAt(midnight + DAY_MS, ahead);
+    return start + timeMs < end ? [start + timeMs] : [];
   };
 }
 

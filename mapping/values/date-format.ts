@@ -18,6 +18,10 @@ const PATTERNS = {
   /** The letter M, as in `2026M01`. */
   "'M'": 'M',
   Z: '(?<offset>Z|[+-](?:0\\d|1[0-4]):?[0-5]\\d)',
+  /** The number of the hour, of the half or the quarter of an hour in its day, from 1 on. */
+  '#60': '(?<hours>\\d{1,3})',
+  '#30': '(?<halves>\\d{1,3})',
+  '#15': '(?<quarters>\\d{1,3})',
 } as const;
 
 type Token = keyof typeof PATTERNS;
@@ -30,14 +34,17 @@ const UNIX: ReadonlyMap<string, number> = new Map([
 /** The last moment of an ECMAScript date (section 21.4.1.1), less a day for time zones. */
 const LAST_MS = 8.64e15 - 86_400_000;
 
-const TOKEN = /('M'|YYYY|YY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
+const TOKEN = /('M'|YYYY|YY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z|#60|#30|#15)/;
 /** Tokens with a variable number of digits. Directly before or after other digits, they are ambiguous. */
-const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
+const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S', '#60', '#30', '#15'];
 const NOT_DIGITS: readonly string[] = ['MMMM', 'MMM', "'M'", 'Q', 'Z'];
 /** POSIX (strptime, %y): years from 69 on are in the last century. */
 const FIRST_OF_LAST_CENTURY = '69';
 /** A token with the first letter needs a token with the second one. */
-const NEEDS = ['DM', 'HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
+const NEEDS = ['DM', 'HD', 'mH', 'sm', 'Ss', 'ZH', '#D'] as const;
+/** Files have all of them between dates and numbers. */
+const SPACE = '[ \\u00a0\\u2009\\u202f]';
+const HOUR_MS = 3_600_000;
 
 const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june'],
@@ -50,6 +57,8 @@ export interface WrittenDate {
   readonly date: string;
   /** Milliseconds since midnight: 0 if the format has no time. */
   readonly timeMs: number;
+  /** Whether they have passed since midnight, as in the 25th hour of a day; otherwise the clocks show them. */
+  readonly isPassed: boolean;
   /** Minutes ahead of UTC; null if the format has no offset. */
   readonly offsetMinutes: number | null;
   /** Whether its time is finer than milliseconds. */
@@ -58,19 +67,18 @@ export interface WrittenDate {
 
 /**
  * Whether a text is a date format: it has a year, no token twice, no day without a month, no time without a day, and separators
- * between the tokens. A variable number of digits needs a separator before the next digits. Two digits of a year need the name of a
- * month, because in `01-02-03` each number may be the year.
+ * between the tokens. A variable number of digits needs a separator before the next digits.
  */
 export function isDateFormat(format: string): boolean {
   if (UNIX.has(format)) return true;
   const parts = format.split(TOKEN);
-  const tokens = tokensOf(format);
-  const letters = tokens.map((token) => token.charAt(0));
+  const tokens = tokensIn(format);
+  const letters = tokensOf(format).map((token) => token.charAt(0));
   return (
     new Set(letters).size === letters.length &&
     letters.includes('Y') &&
     !(letters.includes('M') && letters.includes('Q')) &&
-    (!tokens.includes('YY') || tokens.some((token) => token.startsWith('MMM'))) &&
+    !(letters.includes('H') && letters.includes('#')) &&
     NEEDS.every((pair) => !letters.includes(pair.charAt(0)) || letters.includes(pair.charAt(1))) &&
     parts.every((part, index) => index % 2 === 1 || /^[-/.,: T]*$/.test(part)) &&
     tokens.every((token, index) => {
@@ -90,18 +98,16 @@ const has = (letter: string) => (format: string) =>
 export const hasMonth = has('M');
 export const hasQuarter = has('Q');
 export const hasDay = has('D');
-export const hasTime = has('H');
+export const hasTime = (format: string) => has('H')(format) || has('#')(format);
 export const hasOffset = has('Z');
 
 /** Makes a parser for dates of this format. It returns null for text that does not match, or is not in the calendar. */
 export function dateReader(format: string): (text: string) => WrittenDate | null {
   const unit = UNIX.get(format);
   if (unit !== undefined) return (text) => unixMoment(text, unit);
-  const source = format
-    .split(TOKEN)
-    .map((part, index) => (index % 2 === 1 ? PATTERNS[part as Token] : part.replace(/[/.]/g, '\\$&')))
-    .join('');
-  const pattern = new RegExp(`^${source}$`);
+  const [begin, end] = rangeOf(format);
+  const range = end === '' ? '' : `${SPACE}[-\\u2013]${SPACE}${sourceOf(end).replaceAll(/\(\?<\w+>/g, '(?:')}`;
+  const pattern = new RegExp(`^${sourceOf(begin)}${range}$`);
   return (text) => {
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) return null;
@@ -112,9 +118,12 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
     if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
     const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-    const timeMs = seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
+    const passedMs = passedOf(groups);
+    if (passedMs !== null && (passedMs < 0 || passedMs >= 25 * HOUR_MS)) return null;
+    const timeMs = passedMs ?? seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
     const isFiner = /[1-9]/.test(fraction.slice(3));
-    return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset), isFiner };
+    const isPassed = passedMs !== null;
+    return { date, timeMs, isPassed, offsetMinutes: offset === undefined ? null : offsetMinutes(offset), isFiner };
   };
 }
 
@@ -128,7 +137,15 @@ function unixMoment(text: string, unit: number): WrittenDate | null {
   const date = new Date(ms).toISOString();
   // Years before 0 and after 9999 would have a sign.
   if (!/^\d/.test(date)) return null;
-  return { date: date.slice(0, 10), timeMs: ms - Date.parse(date.slice(0, 10)), offsetMinutes: 0, isFiner };
+  const timeMs = ms - Date.parse(date.slice(0, 10));
+  return { date: date.slice(0, 10), timeMs, isPassed: false, offsetMinutes: 0, isFiner };
+}
+
+/** The time from midnight to the beginning of a numbered part of the day. Null: the format has none. */
+function passedOf({ hours, halves, quarters }: Readonly<Record<string, string | undefined>>): number | null {
+  if (hours !== undefined) return (Number(hours) - 1) * HOUR_MS;
+  if (halves !== undefined) return (Number(halves) - 1) * (HOUR_MS / 2);
+  return quarters === undefined ? null : (Number(quarters) - 1) * (HOUR_MS / 4);
 }
 
 function monthOf({ month, name, quarter }: Readonly<Record<string, string | undefined>>): string {
@@ -152,7 +169,7 @@ export function offsetMinutes(offset: string): number {
 }
 
 /** The local clock time read as UTC, in milliseconds since the epoch. */
-export function wallOf({ date, timeMs }: WrittenDate): number {
+export function wallOf({ date, timeMs }: Pick<WrittenDate, 'date' | 'timeMs'>): number {
   return Date.parse(`${date}T00:00:00Z`) + timeMs;
 }
 
@@ -189,11 +206,32 @@ function* textsOf(format: string): Generator<string> {
       if (token === 'Q') return `Q${Math.ceil((date.getUTCMonth() + 1) / 3)}`;
       if (token === 'Z') return 'Z';
       if (token === 'S') return '5';
-      return String({ M: date.getUTCMonth() + 1, D: date.getUTCDate(), H: 10, m: 11, s: 12 }[token.charAt(0)]);
+      return String({ M: date.getUTCMonth() + 1, D: date.getUTCDate(), H: 10, m: 11, s: 12, '#': 11 }[token.charAt(0)]);
     });
   }
 }
 
-function tokensOf(format: string): readonly string[] {
+function sourceOf(format: string): string {
+  const literal = (part: string) => part.replace(/[/.]/g, '\\$&').replaceAll(' ', SPACE);
+  return format
+    .split(TOKEN)
+    .map((part, index) => (index % 2 === 1 ? PATTERNS[part as Token] : literal(part)))
+    .join('');
+}
+
+/** The beginning and the end of a range such as `DD.MM.YYYY HH:mm - HH:mm`. Only the beginning counts. No range: no end. */
+function rangeOf(format: string): readonly [begin: string, end: string] {
+  const parts = format.split(' - ');
+  for (const at of parts.keys()) {
+    const [begin, end] = [parts.slice(0, at).join(' - '), parts.slice(at).join(' - ')];
+    const [known, again] = [tokensIn(begin), tokensIn(end)];
+    if (again.length > 0 && again.every((token) => known.includes(token))) return [begin, end];
+  }
+  return [format, ''];
+}
+
+const tokensOf = (format: string) => tokensIn(rangeOf(format)[0]);
+
+function tokensIn(format: string): readonly string[] {
   return format.split(TOKEN).filter((_, index) => index % 2 === 1);
 }

@@ -374,7 +374,7 @@ describe('numbers', () => {
     ['Cent pro kWh', expect.stringMatching(/^FILL IN: 100 /), FILL_IN],
     ['price_per_ct', undefined, 'ct'],
     ['inflation per cent', undefined, 'cent'],
-    ['Price GBP/t', undefined, FILL_IN],
+    ['Price GBP/t', undefined, 't'],
   ])('in the column %j are prices of %j', async (column, quotedQuantity, of) => {
     const { document } = await begin(daily(`date,${column.includes(',') ? `"${column}"` : column}`, '1.5'));
     expect(document.observation.value.quotedQuantity).toEqual(quotedQuantity);
@@ -461,11 +461,6 @@ describe('a doubt', () => {
       { '/observation/date/column': 'deprecation_date', '/match/0': 'name', '/market/slug': 'match' },
     ],
     ['two dates', daily('date,update_day,price', '2026-02-01,1.5'), { '/observation/date/column': 'update_day' }],
-    [
-      'a time of day in a column of its own',
-      daily('Date,Time,Price', '00:15,1.5', '00:30,2.5'),
-      { '/observation/date/column': 'Time' },
-    ],
     [
       'a name and an identifier that come together',
       daily('date,id,place,price', 'a7,Accra,1.5', 'a9,Lomé,2.5'),

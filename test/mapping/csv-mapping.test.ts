@@ -146,8 +146,8 @@ describe('dates', () => {
   });
 
   test.each([
-    ...['', 'MM-DD', 'Q', 'YY-MM-DD', 'MMYY', 'YYYY-DD', 'YYYY-MM-Q', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
-    ...['YYYY-MM-DDTHH', 'YYYY-MM HH:mm', 'YYYY-MM-DD mm:ss', 'YYYY-MM-DD HH:mm S', 'YYYY-MM-DDZ'],
+    ...['', 'MM-DD', 'Q', 'YYYY-DD', 'YYYY-MM-Q', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
+    ...['YYYY-MM HH:mm', 'YYYY-MM-DD mm:ss', 'YYYY-MM-DD HH:mm S', 'YYYY-MM-DDZ'],
     ...['YYYYMD', 'DMYYYY', 'YYYY-MM-DD Hmm'],
   ])('%j is no form', (format) => {
     expect(isDateFormat(format)).toBe(false);

@@ -51,7 +51,9 @@ describe('the hour of autumn that stands twice is told by the order of the rows,
       start: fc.integer({ min: 0, max: 364 }),
     });
     await fc.assert(
-      fc.asyncProperty(day, async ({ zone, minutes, isBlocks, isNewestFirst, start }) => {
+      fc.asyncProperty(day, async ({ zone, minutes: wish, isBlocks, isNewestFirst, start }) => {
+        // Its clocks are set back by half an hour, so no full hour stands twice.
+        const minutes = zone === 'Australia/Lord_Howe' ? 15 : wish;
         const first = Date.UTC(2025, 0, 1 + start, 8);
         const clock = new Intl.DateTimeFormat('en-GB', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
         const times = Array.from({ length: (36 * 60) / minutes }, (_, index) => first + index * minutes * 60_000);
@@ -103,5 +105,58 @@ describe('the hour of autumn that stands twice is told by the order of the rows,
   test('the date must be in the columns of the file, because a table says nothing about their order', () => {
     const tables = [{ key: '{Hour}', columns: ['From'], rows: {} }];
     expect(pointersOf(changed(POWER, { '/tables': tables }))).toEqual(['/observation/date/overlap']);
+  });
+});
+
+describe('a time may be', () => {
+  const at = (format: string, column: string | string[] = 'From') => ({
+    '/observation/date/format': format,
+    '/observation/date/column': column,
+  });
+
+  test('a range, of which the beginning counts, with spaces of any kind and a dash', async () => {
+    const rows = ['26.10.2025 02:00:00 - 26.10.2025 02:00:00;DE;2', '26.10.2025 02:00:00 - 26.10.2025 03:00:00;DE;3'];
+    const next = '26.10.2025 03:00:00\u00a0–\u00a026.10.2025 04:00:00;DE;4';
+    const format = at('DD.MM.YYYY HH:mm:ss - DD.MM.YYYY HH:mm:ss');
+    expect(await momentsOf([...rows, next], undefined, format)).toEqual(IN_UTC.slice(1));
+    const hours = [
+      '26-10-2025;01 - 02;DE;1',
+      '26-10-2025;02 - 02;DE;2',
+      '26-10-2025;02 - 03;DE;3',
+      '26-10-2025;03 - 04;DE;4',
+    ];
+    const parts = at('DD-MM-YYYY HH - HH', ['From', 'Hours']);
+    expect(await momentsOf(hours, 'From;Hours;Area;Price', parts)).toEqual(IN_UTC);
+    expect(await momentsOf(['26-10-2025;01 - 02 PM;DE;1'], 'From;Hours;Area;Price', parts)).toEqual(['2 form']);
+  });
+
+  test.each([60, 30, 15])(
+    'the number of a part of the day of %i minutes, without a doubt when the clocks change',
+    async (minutes) => {
+      const days = ['2025-10-25', '2025-10-26', '2025-03-30'].map((day) => {
+        const noon = Date.parse(`${day}T12:00:00Z`);
+        const isOf = (ms: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Berlin' }).format(ms) === day;
+        const times = Array.from(
+          { length: 2880 / minutes },
+          (_, index) => noon + (index - 1440 / minutes) * minutes * 60_000,
+        );
+        return { day, times: times.filter(isOf) };
+      });
+      expect(days.map(({ times }) => (times.length * minutes) / 60)).toEqual([24, 25, 23]);
+      const rows = days.flatMap(({ day, times }) => times.map((_, index) => `${day};${index + 1};DE;1`));
+      const format = at(`YYYY-MM-DD #${minutes}`, ['From', 'Hour']);
+      const found = await momentsOf(rows, 'From;Hour;Area;Price', format);
+      const right = days.flatMap(({ times }) => times.map((ms) => `DE 1 ${new Date(ms).toISOString().slice(0, 16)}Z`));
+      expect(found).toEqual(right);
+      const beyond = days.map(({ day, times }) => `${day};${times.length + 1};DE;1`);
+      const refused = await momentsOf([...beyond, '2025-10-26;0;DE;1'], 'From;Hour;Area;Price', format);
+      expect(refused).toEqual(['2 gap', expect.stringMatching(/^3 (gap|form)$/), '4 gap', '5 form']);
+    },
+  );
+
+  test('no range that ends in what its beginning lacks, and no number beside a time', () => {
+    for (const format of ['YYYY-MM-DD HH:mm - HH:mm:ss', 'YYYY-MM-DD HH:MM', 'YYYY-MM-DD HH:mm #60', 'YYYY-MM #60']) {
+      expect(pointersOf(changed(POWER, at(format))), format).toEqual(['/observation/date/format']);
+    }
   });
 });
