@@ -95,8 +95,7 @@ function secretParameter(text: string): string | undefined {
 export function readableForms(text: string): readonly string[] {
   if (PLAIN_ASCII.test(text) && !text.includes('%')) return [text];
   const forms = decodedForms(text);
-  const plain = forms.filter((form) => !PLAIN_ASCII.test(form)).map(inFormKc);
-  return [...new Set([...forms, ...plain])];
+  return [...new Set([...forms, ...forms.map(inFormKc)])];
 }
 
 /** The text after each decoding. The last one has no percent-encoding left. */
@@ -124,6 +123,7 @@ function percentDecoded(encoded: string): string {
 }
 
 function inFormKc(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text;
   return text.replace(MANY_MARKS, '$1').normalize('NFKC').replace(LIKE_A_DOT, '.');
 }
 
@@ -237,6 +237,7 @@ function faultOf(text: string): string | null {
   if (unprintable !== null) return unprintable;
   if (text !== '' && !VISIBLE.test(text)) return 'must not look blank';
   // In a URL, a slash distinguishes an address from a package. Texts have no such rule, so the second search ignores slashes.
-  const found = neverPublicIn(text) ?? neverPublicIn(inFormKc(text).replaceAll('/', ' '));
+  const withoutSlashes = inFormKc(text).replaceAll('/', ' ');
+  const found = neverPublicIn(text) ?? (withoutSlashes === text ? null : neverPublicIn(withoutSlashes));
   return found === null ? null : `becomes public: leave out ${found}`;
 }

@@ -11,10 +11,11 @@
  *
  * A batch that cannot be applied completely ends, too: as `refused`, or as `applied` with the part that was applied.
  */
+import { inOrder } from '../../contract/values/canonical-json.ts';
 import { dropped, replaced, written } from '../../storage/ports/changes.ts';
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
-import { type BatchValue, checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
+import { type BatchValue, checkpointKey, type StrandValue, strandsOf, workKey } from '../../storage/records/batches.ts';
 import { asOneTransaction, commitMarkets, DECISIONS_AT_MOST, type Journal } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { type MarketItems, readMarkets } from '../markets/read-markets.ts';
@@ -311,12 +312,13 @@ async function runStrand(
     const before = current.value;
     const { revisions, ...totals } = tallyOf(decisions);
     const faults = faultChanges(run, FIRST_STRAND + number, decisions.flatMap(faultsOf), before.faultParts);
-    const moved = replaced(current, {
+    const value: StrandValue = {
       ...position,
       ...addTotals(before, totals),
       faultParts: before.faultParts + faults.length,
       revisions: { ...before.revisions, ...revisions },
-    });
+    };
+    const moved = replaced(current, inOrder(value));
     const committed = () => {
       current = written(moved);
     };

@@ -27,13 +27,15 @@ export function marketAudits(
   atMs: number,
   action = 'system:ingest',
 ): readonly Change[] {
+  const at = new Date(atMs).toISOString();
   return changes.flatMap((change) => {
     if (change.kind !== 'put') return [];
     return slugOfRecordKey(change.key).map((slug) => {
       const id = changeAuditId(work, slug, change.revision, atMs);
-      const at = new Date(atMs).toISOString();
-      const by = { actor: actor ?? action, action, requestId: work, fingerprint: '' };
-      return created(auditOfTargetKey(marketTarget(slug), id), { id, at, target: marketTarget(slug), ...by });
+      const target = marketTarget(slug);
+      // The members are in the order of canonical JSON.
+      const audit = { action, actor: actor ?? action, at, fingerprint: '', id, requestId: work, target };
+      return created(auditOfTargetKey(target, id), audit);
     });
   });
 }

@@ -20,6 +20,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
       'if (PLAIN_ASCII.test(text)) return text',
       'equivalent: such a text has no invisible character, so this only saves time',
     ],
+    ['false', 'withoutSlashes === text', 'equivalent: the same text would only be searched twice'],
   ],
   'contract/values/zod-pointers.ts': [
     ['true', 'branch.length > 0', 'equivalent: a branch without a fault is taken, so it has no issue'],
@@ -27,6 +28,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
   'lambdas/markets/rules/amount-rules.ts': [
     ['""', "'more than 2^53−1'", 'only the text of a message'],
     ['false', 'return quantity === 1 ? text', 'only the text of a message'],
+    ['false', 'right.amountMinor === amountMinor', 'equivalent: this amount is the nearest one, which is found without it'],
   ],
   'lambdas/markets/commit-markets.ts': [
     ['decision.record', 'if (decision?.record == null) return 0', 'equivalent: each planned market has a part'],
@@ -39,6 +41,7 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
     ],
   ],
   'lambdas/markets/rules/neighbours.ts': [
+    ['true', '!isWithoutValue(record)', 'equivalent: an unknown value differs from no neighbour; this only saves reads'],
     [
       'false',
       "order === null || record.type === 'market'",

@@ -32,20 +32,21 @@ function checkedAmount(
   // Sources quote prices for one unit, or for the market's quantity. If a record names its quantity, only that quantity is
   // allowed.
   const quantities = quotedQuantity === undefined ? [quantity, 1] : [quotedQuantity];
-  const quoted = quantities.find((each) => isNearestAmount(amountMinor, sourceValue, exponent, quantity, each));
-  if (quoted === undefined) {
-    const right = quantities.map((each) => rightAmount(sourceValue, exponent, quantity, each));
-    const detail = `${sourceValue} ${currency} is ${[...new Set(right)].join(', or ')} in minor units: ${currency} has ${exponent} decimals, and the market quotes for ${quantity}`;
-    return disagreement('/amountMinor', detail);
-  }
-  const exact = toMinorUnits(sourceValue, exponent, quantity, quoted);
-  if ('rounded' in exact && exact.rounded !== rounded) {
+  for (const each of quantities) {
+    const right = toMinorUnits(sourceValue, exponent, quantity, each);
+    const isRight =
+      ('amountMinor' in right && right.amountMinor === amountMinor) ||
+      isNearestAmount(amountMinor, sourceValue, exponent, quantity, each);
+    if (!isRight) continue;
+    if (!('rounded' in right) || right.rounded === rounded) return { amountMinor, rounded, sourceValue };
     const detail = rounded
       ? 'the amount holds it exactly: send false'
       : 'the amount does not hold it exactly: send true';
     return disagreement('/rounded', `of ${sourceValue} ${currency}, ${detail}`);
   }
-  return { amountMinor, rounded, sourceValue };
+  const right = quantities.map((each) => rightAmount(sourceValue, exponent, quantity, each));
+  const detail = `${sourceValue} ${currency} is ${[...new Set(right)].join(', or ')} in minor units: ${currency} has ${exponent} decimals, and the market quotes for ${quantity}`;
+  return disagreement('/amountMinor', detail);
 }
 
 function rightAmount(decimal: string, exponent: number, quantity: number, quotedQuantity: number): string {

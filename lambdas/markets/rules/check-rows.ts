@@ -73,9 +73,11 @@ export async function checkRows(
   for (const row of parsed) {
     await yieldToEventLoop();
     const removal = markets.get(slugOf(row.record))?.value.removal;
-    const found = faultsOf(row, terms, removal, seen, rules);
-    const earlier = row.order === null ? undefined : seen.get(identityOf(row));
-    if (earlier !== undefined && earlier !== row && !isSame(earlier, row)) contradictions.set(earlier, row);
+    const identity = identityOf(row);
+    const earlier = seen.get(identity);
+    if (earlier === undefined) seen.set(identity, row);
+    else if (row.order !== null && !isSame(earlier, row)) contradictions.set(earlier, row);
+    const found = faultsOf(row, terms, removal, earlier, rules);
     if (found.length === 0) rows.push(row);
     else keepFaults(faults, row.index, found);
   }
@@ -110,14 +112,12 @@ function faultsOf(
   row: Row,
   terms: ReadonlyMap<string, MarketTerms>,
   removal: Removal | undefined,
-  seen: Map<string, Row>,
+  earlier: Row | undefined,
   { nowMs, sentAtMs = nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
   const { record } = row;
   const faults = authority === undefined ? [] : authorityFaults(authority, record, mode);
-  const earlier = seen.get(identityOf(row));
-  if (earlier === undefined) seen.set(identityOf(row), row);
-  else faults.push(duplicateFault(earlier, isSame(earlier, row)));
+  if (earlier !== undefined) faults.push(duplicateFault(earlier, isSame(earlier, row)));
   if (mode === 'append' && record.type === 'observation' && record.publicReason !== undefined) {
     const detail =
       'a public reason is for a correction, and the mode `append` corrects nothing: leave it out, or use the mode `correct`';

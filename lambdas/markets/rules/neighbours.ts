@@ -18,6 +18,7 @@ import {
 import { isSameContent, metricOfRecord } from '../observation-value.ts';
 import type { MarketState } from '../read-markets.ts';
 import { isComparable, type Neighbours, type NeighboursRead } from './outlier.ts';
+import { isWithoutValue } from './row-rules.ts';
 
 /** The limit of observations to read on one side of a row. Some of them may not be comparable. */
 export const LOOK_AROUND = 100;
@@ -86,11 +87,12 @@ function rowsToCompare({ known, rows }: MarketState, mode: IngestMode, quantity:
       changed.add(order);
       continue;
     }
-    const metric = metricOfRecord(record, quantity);
-    if ('error' in metric) continue;
-    const isChange = before !== undefined && mode === 'correct' && !isSameContent(before, metric, record);
-    if (isChange) changed.add(order);
-    if ((isChange || before === undefined) && !record.outlierConfirmed && isComparable(metric)) compared.add(order);
+    if (before !== undefined) {
+      const metric = metricOfRecord(record, quantity);
+      if (mode !== 'correct' || 'error' in metric || isSameContent(before, metric, record)) continue;
+      changed.add(order);
+    }
+    if (!record.outlierConfirmed && !isWithoutValue(record)) compared.add(order);
   }
   return { changed, compared };
 }

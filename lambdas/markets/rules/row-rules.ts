@@ -199,8 +199,13 @@ function codeOfUrl(url: string): RowErrorCode {
   return absoluteUrlSchema.safeParse(url).success ? 'source.url-not-public' : 'source.url-not-absolute';
 }
 
+/** Whether the record states no number. */
+export function isWithoutValue(record: ObservationRecord): boolean {
+  return ('amountMinor' in record ? record.amountMinor : record.value) === null;
+}
+
 function provenanceErrors(record: ObservationRecord): RowError[] {
-  const isUnknown = ('amountMinor' in record ? record.amountMinor : record.value) === null;
+  const isUnknown = isWithoutValue(record);
   if (isUnknown === (record.unknownReason !== null)) return [];
   const detail = isUnknown
     ? 'the value is null: give the reason in unknownReason'
