@@ -62,6 +62,7 @@ export default defineConfig({
     ...(set === 'tools' ? { maxWorkers: '100%' } : {}),
     globalSetup: [
       'test/files-in-memory.ts',
+      'test/python-cache.ts',
       'tools/build/ensure-site.ts',
       'test/server/taken-in-sample.ts',
       ...(set === 'browser' ? ['test/browser/service.ts'] : []),

@@ -38,7 +38,7 @@ test('each has at most 30 lines, and stands in the list', () => {
 });
 
 test('the history as of a moment has every price that was known then, exactly', async () => {
-  const env = { PYTHONPATH: join(EXAMPLES, '../../clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+  const env = { PYTHONPATH: join(EXAMPLES, '../../clients/python/src') };
   const run = (asOf: string) =>
     runTool(PYTHON, [join(EXAMPLES, 'history_as_of.py'), 'silver-usd', asOf, url], { cwd: folder, env });
   const now = await run(new Date().toISOString());
@@ -174,7 +174,7 @@ describe('bean-price', () => {
 
   function beanPrice(args: readonly string[]) {
     // Its dates are those of the local time zone.
-    const env = { PYTHONPATH: EXAMPLES, PYTHONDONTWRITEBYTECODE: '1', TIDEMARK_URL: url, TZ: 'UTC' };
+    const env = { PYTHONPATH: EXAMPLES, TIDEMARK_URL: url, TZ: 'UTC' };
     // The program's first line names the folder in which it was installed, which has moved.
     const command = [join(BIN, 'bean-price'), '--no-cache', '-e', ...args];
     return runTool(join(BIN, 'python'), command, { cwd: folder, env });

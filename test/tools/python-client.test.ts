@@ -18,7 +18,7 @@ let settings: NodeJS.ProcessEnv;
 
 beforeAll(() => {
   const { url: TIDEMARK_URL, key: TIDEMARK_KEY } = server;
-  settings = { TIDEMARK_URL, TIDEMARK_KEY, PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
+  settings = { TIDEMARK_URL, TIDEMARK_KEY, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
 });
 
 const outputOf = async (cwd: string, args: readonly string[], env = settings, program = PYTHON) =>

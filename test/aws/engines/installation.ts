@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import type { Installable } from './engine.ts';
 import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
+export const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tidemark-engines');
+
 /** Installs it if it is missing. Returns its folder. An interrupted installation leaves nothing. */
 export async function installed({ name, version, install }: Installable): Promise<string> {
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tidemark-engines');
-  const folder = join(cache, `${name}-${version}`);
+  const folder = join(CACHE, `${name}-${version}`);
   if (existsSync(folder)) return folder;
-  const unfinished = makeRunFolder(cache, `${name}-${version}-unfinished`);
+  const unfinished = makeRunFolder(CACHE, `${name}-${version}-unfinished`);
   try {
     await install(unfinished);
     await rename(unfinished, folder).catch((error) => {
