@@ -221,10 +221,19 @@ function sentAsOf({ accepted, withdrawn, sentAs }: FileSummary): string {
   return accepted + (withdrawn ?? 0) === 0 || sentAs.length === 0 ? '' : `; sent as ${shownIds(sentAs)}`;
 }
 
+/** A row is one of the file; of one row, several records may be refused by the service. */
+function refusedInWords(rows: number, records: number): string {
+  const counts = [
+    [rows, 'row'],
+    [records, 'record'],
+  ] as const;
+  return counts.flatMap(([count, what]) => (count === 0 ? [] : [`${counted(count, what)} refused`])).join(', ');
+}
+
 /** The counts that are not zero. */
 function countsOfFile(summary: FileSummary): string {
   const { file, newMarkets, changedMarkets, newValues, corrected, reinstated, retractions } = summary;
-  const { unchanged, retracted, refused } = summary;
+  const { unchanged, retracted, refused, withoutRecord } = summary;
   const others = notStored(summary);
   const rows = [
     [newMarkets, `${counted(newMarkets, 'market')} new`],
@@ -233,8 +242,8 @@ function countsOfFile(summary: FileSummary): string {
     [corrected, `${counted(corrected, 'value')} corrected${ofThem(reinstated, 'retracted before')}`],
     [retractions, `${counted(retractions, 'value')} retracted`],
     [unchanged, `${counted(unchanged, 'record')} known${ofThem(retracted, 'retracted earlier, and still retracted')}`],
-    [refused, `${refused} refused`],
-    [others, `${others} not stored because of a refused one`],
+    [refused, refusedInWords(withoutRecord, refused - withoutRecord)],
+    [others, `${counted(others, 'record')} not stored because of a refused one`],
   ] as const;
   const texts = rows.flatMap(([count, text]) => (count === 0 ? [] : [text]));
   return `${file}: ${texts.length === 0 ? 'no records' : texts.join(', ')}`;
@@ -250,7 +259,7 @@ function inWordsOfMissing({ missing, withdrawn, returned, dryRun }: FileSummary)
 function inWordsOfPast({ source, versions, unchanged, passedOver, counts }: NonNullable<RunReport['past']>): string {
   const { accepted, refused } = counts;
   const read = `${source}: ${counted(versions, 'version')}, ${unchanged} without news, ${passedOver} skipped`;
-  return `${read}, ${accepted} new, ${counts.unchanged} known, ${refused} refused`;
+  return `${read}, ${accepted} new, ${counts.unchanged} known, ${counted(refused, 'record')} refused`;
 }
 
 function inWordsOfTarget({ name, conditions }: RunReport['target']): string {
@@ -264,8 +273,8 @@ function inWordsOfTarget({ name, conditions }: RunReport['target']): string {
 function inWords(end: SourceEnd): string {
   const { source, outcome, counts } = end;
   const { accepted = 0, unchanged = 0 } = counts ?? {};
-  const rows = refusedBy(end);
-  return `${source}: ${outcome}${counts === null ? '' : `, ${accepted} new, ${unchanged} known`}${rows === 0 ? '' : `, ${rows} refused`}`;
+  const refused = refusedBy(end) === 0 ? '' : `, ${refusedInWords(end.refusedRows, counts?.refused ?? 0)}`;
+  return `${source}: ${outcome}${counts === null ? '' : `, ${accepted} new, ${unchanged} known`}${refused}`;
 }
 
 /** The commit message: one line, then the details. */

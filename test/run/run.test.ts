@@ -223,7 +223,7 @@ test('a row that is refused sets its file aside; the rest is published', async (
     },
   });
   const shown = await tidemark(['run', bad, '--data', world.data], { environment: { TIDEMARK_LOG_KEY: world.key } });
-  const words = /^file\t.*b\.ndjson: 2 records known, 1 refused, 1 not stored because of a refused one$/m;
+  const words = /^file\t.*b\.ndjson: 2 records known, 1 record refused, 1 record not stored because of a refused one$/m;
   expect(shown.output).toMatch(words);
 });
 
