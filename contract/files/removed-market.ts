@@ -36,7 +36,7 @@ export const removedMarketSchema = removalSchema
     title: z.literal(title),
     status: z.literal(status),
     code: z.literal('market-removed'),
-    detail: z.string().describe('What to read instead, for people. The wording may change.'),
+    detail: z.string().describe('What to read instead, and why, for people. The wording may change.'),
   })
   .describe(`A removed market, as \`${PROBLEM_CONTENT_TYPE}\`: it is not in the list, and will not come back.`);
 
@@ -44,13 +44,13 @@ export type RemovedMarket = z.infer<typeof removedMarketSchema>;
 
 /** The body of every URL of a removed market. */
 export function removedMarketDocument({ reason, replacedBy, removedAt }: Removal): Json {
-  const instead = replacedBy === null ? 'Nothing replaces it.' : `Read ${marketUrl(replacedBy)} instead.`;
+  const instead = replacedBy === null ? '' : ` Read ${marketUrl(replacedBy)} instead.`;
   const document: RemovedMarket = {
     type: problemType('market-removed') as RemovedMarket['type'],
     title,
     status,
     code: 'market-removed',
-    detail: `This market was removed. ${instead}`,
+    detail: `This market was removed.${instead} Its operator says why: ${reason}`,
     reason,
     replacedBy,
     removedAt,

@@ -122,7 +122,7 @@ export const PROBLEM_WORDS: { readonly [Code in ProblemCode]: ProblemWords } = {
       'The market was removed for good. Every URL of it answers with this document, which has the reason, the moment and the market to read instead.',
     remedy:
       'Read the market that `replacedBy` names. If it is null, nothing replaces it. Take the market out of your list.',
-    detail: 'This market was removed. Nothing replaces it.',
+    detail: 'This market was removed. Its operator says why: Its source never published these numbers.',
   },
   'history-too-long': {
     meaning: 'The history, or a year of it, has more than 20,000 rows or 24 MiB, so it is not published as one file.',

@@ -198,3 +198,18 @@ describe('the command line', () => {
     ]);
   });
 });
+
+test('of a removal without a replacement, it is what a reader of the market is told', async () => {
+  await send([
+    {
+      ...{ type: 'market', slug: 'zinc-usd', name: 'Zinc', kind: 'metal', nativeCurrency: 'USD' },
+      unit: { quantity: 1, of: 'kg' },
+    },
+  ]);
+  const words = ['removals', 'create', 'zinc-usd', '--reason', 'Its prices are in tin-usd now', '--yes'];
+  expect(await tidemark([...words, '--data', served.data])).toMatchObject({ code: 0 });
+  await expect.poll(async () => (await fetch(`${served.url}/api/v1/markets/zinc-usd`)).status).toBe(410);
+  const { code, errors } = await tidemark(['markets', 'show', 'zinc-usd', '--url', served.url]);
+  expect(code).toBe(3);
+  expect(errors).toContain('Its prices are in tin-usd now');
+});

@@ -87,7 +87,7 @@ describe('a removed market', () => {
         title: 'Market removed',
         status: 410,
         code: 'market-removed',
-        detail: 'This market was removed. Read /api/v1/markets/c instead.',
+        detail: `This market was removed. Read /api/v1/markets/c instead. Its operator says why: ${REASON}`,
         ...removal,
       });
       expect(headers.get('content-type')).toBe(PROBLEM_CONTENT_TYPE);

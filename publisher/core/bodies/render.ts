@@ -16,7 +16,7 @@ import { valuesIn } from '../../../storage/records/newest-values.ts';
 import type { Site } from '../../site.ts';
 
 /** Increase it when the same records give other bytes. Then every market is rendered again. */
-export const RENDERER_VERSION = 20;
+export const RENDERER_VERSION = 21;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set(), readBaseUrl, site }: RendererSettings): string {
