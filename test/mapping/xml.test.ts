@@ -126,19 +126,3 @@ test.each([
 ])('a mapping with a fault names its place', (mapping, pointer) => {
   expect(pointersOf(mapping)).toContain(pointer);
 });
-
-test('other work goes on while a large document is read', async () => {
-  const text = `<list>${'<row day="2026-01-02" price="1.5"/>'.repeat(60_000)}</list>`;
-  let turns = 0;
-  let isRead = false;
-  const other = () => {
-    turns += 1;
-    if (!isRead) setImmediate(other);
-  };
-  setImmediate(other);
-  const rows = readXmlRows(text, { rows: '/list/row' });
-  await rows.next();
-  isRead = true;
-  expect(turns).toBeGreaterThan(10);
-  await rows.return(undefined);
-});

@@ -80,13 +80,14 @@ export function readFile(
 }
 
 async function* readRecords(
-  { recipe, answer, earlier, mayShrink }: ArchivedAnswer,
+  { recipe, answer: archived, earlier, mayShrink }: ArchivedAnswer,
   contradicted: ContradictedRecords,
   yieldToEventLoop: YieldToEventLoop = async () => {},
   refused: (refusal: MappedRefusal) => void,
   counted: (kind: 'record' | 'known') => void,
 ): AsyncGenerator<Uint8Array> {
   let lines: string[] = [];
+  const answer = { ...archived, open: async () => paused(await archived.open(), yieldToEventLoop) };
   const results =
     recipe.list === undefined
       ? deriveRecords(recipe, await answer.open(), answer.context)
@@ -110,6 +111,14 @@ async function* readRecords(
     await yieldToEventLoop();
   }
   if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+/** An XML document gives its first record after its last piece, seconds later. */
+async function* paused(bytes: AsyncIterable<Uint8Array>, yieldToEventLoop: YieldToEventLoop) {
+  for await (const piece of bytes) {
+    yield piece;
+    await yieldToEventLoop();
+  }
 }
 
 export async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
