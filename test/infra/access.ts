@@ -2,14 +2,14 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import type { FunctionName } from '../../infra/deployment/permissions.ts';
 import type { Statement } from './recorded-access.ts';
-import { MINIMAL, type Properties, resourceOf } from './synthesised.ts';
+import { MINIMAL, type Properties, resourceOf, SECOND_REGION } from './synthesised.ts';
 import { synthesised } from './templates.ts';
 
 const roles = new Map<FunctionName, readonly Statement[]>();
 
 /** The role of a function, in a deployment with as little as possible; `copy` exists only beside a second region. */
 export function roleOf(name: FunctionName): readonly Statement[] {
-  const context = name === 'copy' ? { ...MINIMAL, secondRegion: 'eu-west-1' } : MINIMAL;
+  const context = name === 'copy' ? SECOND_REGION : MINIMAL;
   const role = roles.get(name) ?? statementsOf(synthesised(context)('api'), name);
   roles.set(name, role);
   return role;

@@ -5,7 +5,16 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
-import { appOf, MINIMAL, onlyOf, type Properties, stackOf, standInBundles, WITH_OPTIONS } from './synthesised.ts';
+import {
+  appOf,
+  MINIMAL,
+  onlyOf,
+  type Properties,
+  SECOND_REGION,
+  stackOf,
+  standInBundles,
+  WITH_OPTIONS,
+} from './synthesised.ts';
 import { synthesised } from './templates.ts';
 
 const api = synthesised()('api');
@@ -213,7 +222,7 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
 };
 
 describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required) => {
-  const built = name === 'copy' ? synthesised({ ...MINIMAL, secondRegion: 'eu-west-1' })('api') : api;
+  const built = name === 'copy' ? synthesised(SECOND_REGION)('api') : api;
   const variables: Record<string, unknown> = functionOf(built, name as FunctionName).Environment.Variables;
   const ours = Object.keys(variables).filter((variable) => variable.startsWith('TIDEMARK_'));
 

@@ -8,14 +8,13 @@ import { createWorld, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { roleOf } from './access.ts';
 import { type AccessCall, allows, recordAccess, recordObjectAccess } from './recorded-access.ts';
-import { deployed, MINIMAL, onlyOf, type Properties, resourceOf, stackOf } from './synthesised.ts';
+import { deployed, MINIMAL, onlyOf, type Properties, resourceOf, SECOND_REGION, stackOf } from './synthesised.ts';
 import { synthesised } from './templates.ts';
 
-const SECOND = { ...MINIMAL, secondRegion: 'eu-west-1' };
-const template = synthesised(SECOND);
+const template = synthesised(SECOND_REGION);
 const distributionOf = (context: object) =>
   onlyOf(synthesised(context)('edge'), 'AWS::CloudFront::Distribution').DistributionConfig;
-const distribution = distributionOf(SECOND);
+const distribution = distributionOf(SECOND_REGION);
 const NAME = ['tidemark-public-eu-west-1-', { Ref: 'AWS::AccountId' }];
 const BUCKET = { 'Fn::Join': ['', NAME] };
 
@@ -25,7 +24,7 @@ describe('the bucket of the second region', () => {
     onlyOf(built, 'AWS::S3::BucketPolicy').PolicyDocument.Statement;
 
   it('is there, and nothing else', () => {
-    const app = deployed(SECOND);
+    const app = deployed(SECOND_REGION);
     expect(stackOf(app, 'second-region').region).toBe('eu-west-1');
     const types = Object.values(template('second-region').toJSON().Resources as Record<string, Properties>);
     expect(types.map(({ Type }) => Type).sort()).toEqual(['AWS::S3::Bucket', 'AWS::S3::BucketPolicy']);
@@ -52,7 +51,7 @@ describe('the bucket of the second region', () => {
   });
 
   it('is made before the distribution asks for it', () => {
-    const app = deployed(SECOND);
+    const app = deployed(SECOND_REGION);
     expect(stackOf(app, 'edge').dependencies).toContain(stackOf(app, 'second-region'));
     expect(stackOf(app, 'second-region').terminationProtection).toBe(true);
   });

@@ -6,7 +6,7 @@ import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/operations/scopes.ts';
 import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
-import { appOf, deployed, MINIMAL, onlyOf, type Properties, stackOf, WITH_OPTIONS } from './synthesised.ts';
+import { appOf, deployed, ELSEWHERE, MINIMAL, onlyOf, type Properties, stackOf, WITH_OPTIONS } from './synthesised.ts';
 import { synthesised } from './templates.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -16,7 +16,6 @@ const ISSUER = {
   jwksUri: 'https://id.example.com/keys',
   scopePrefix: 'api/',
 };
-const ELSEWHERE = { ...MINIMAL, region: 'eu-west-1' };
 
 const template = synthesised();
 const ops = template('ops');
@@ -37,7 +36,7 @@ describe('the stacks', () => {
     expect(namesOf({ ...MINIMAL, issuer: ISSUER })).toEqual(['data', 'edge', 'api', 'ops']);
   });
 
-  it.each<object>([WITH_OPTIONS, { ...ELSEWHERE, writeRateLimit: 600 }])(
+  it.each<object>([WITH_OPTIONS, ELSEWHERE])(
     'have the rate rule where AWS WAF takes it, where one is configured: %j',
     (context) => {
       const app = deployed(context);
@@ -48,7 +47,7 @@ describe('the stacks', () => {
   );
 
   it("have the edge's alarms where its metrics are, when everything else is elsewhere", () => {
-    expect(namesOf(ELSEWHERE)).toEqual(['data', 'edge', 'identity', 'api', 'ops', 'edge-alarms']);
+    expect(namesOf(ELSEWHERE)).toEqual(['data', 'edge', 'identity', 'write-guard', 'api', 'ops', 'edge-alarms']);
     const app = deployed(ELSEWHERE);
     expect(stackOf(app, 'edge-alarms').region).toBe('us-east-1');
     expect(stackOf(app, 'data').region).toBe('eu-west-1');

@@ -16,6 +16,11 @@ export const MINIMAL = { waitlistEmail: 'keys@tidemark.test' } as const;
 const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
 const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
 
+/** Away from the region of the edge, with the rule whose stack must be there. */
+export const ELSEWHERE = { ...MINIMAL, region: 'eu-west-1', writeRateLimit: 600 } as const;
+
+export const SECOND_REGION = { ...MINIMAL, secondRegion: 'eu-west-1' } as const;
+
 /** Options that do not depend on each other, in one deployment: each deployment takes a second of a processor. */
 export const WITH_OPTIONS = {
   waitlistEmail: 'keys@tidemark.io',

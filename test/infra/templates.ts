@@ -1,14 +1,14 @@
-/** The templates of deployments. Those of the two that most files read are made once in a run of tests: that takes seconds. */
+/** The templates of deployments. Those that several files read are made once in a run of tests: that takes seconds. */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { madeOnce } from '../made-once.ts';
-import { deployed, MINIMAL, type StackName, stackOf, WITH_OPTIONS } from './synthesised.ts';
+import { deployed, ELSEWHERE, MINIMAL, SECOND_REGION, type StackName, stackOf, WITH_OPTIONS } from './synthesised.ts';
 
 const SHARED: ReadonlyMap<string, object> = new Map(
-  [MINIMAL, WITH_OPTIONS].map((context) => [JSON.stringify(context), context]),
+  [MINIMAL, WITH_OPTIONS, ELSEWHERE, SECOND_REGION].map((context) => [JSON.stringify(context), context]),
 );
 const fileOf = (key: string, stack: string) => `${[...SHARED.keys()].indexOf(key)}-${stack}.json`;
 

@@ -7,7 +7,7 @@ import { problemType } from '../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES } from '../../contract/problems/problems.ts';
 import { writeEdgeCode } from '../../infra/deployment/write-edge.ts';
 import { FUNCTION_LANGUAGE, FUNCTION_MAX_BYTES } from '../../tools/build/build-router.ts';
-import { MINIMAL, onlyOf, type Properties, resourceOf, WITH_OPTIONS } from './synthesised.ts';
+import { ELSEWHERE, onlyOf, type Properties, resourceOf, WITH_OPTIONS } from './synthesised.ts';
 import { synthesised } from './templates.ts';
 
 const api = synthesised()('api');
@@ -153,7 +153,7 @@ describe('the rate rule', () => {
   });
 
   it('reaches a deployment in another region', () => {
-    const built = synthesised({ ...MINIMAL, region: 'eu-west-1', writeRateLimit: 600 });
+    const built = synthesised(ELSEWHERE);
     expect(JSON.stringify(configOf(built('api')).WebACLId)).toContain('WebAcl');
   });
 });
