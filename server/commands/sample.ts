@@ -51,8 +51,10 @@ export async function ingestSample(
   // The ledger may have the sample of an earlier version, which stays unchanged.
   const [ingested] = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items;
   const held = ingested === undefined ? null : nameOf(ingested.value);
-  if (held !== null && sample !== 'no') progress.ingested(null);
-  if (sample === 'no' || sample === 'unsaid' || sample === held) return held;
+  if (sample === 'no' || sample === 'unsaid' || sample === held) {
+    if (held !== null && sample !== 'no') progress.ingested(null);
+    return held;
+  }
   throw new StartError(
     `${dataFolder} was begun ${held === null ? 'without a sample' : `with the sample ${held}`}. Its log can never lose markets, so another sample is refused. Start it without --sample (TIDEMARK_SAMPLE), or use another folder with --data.`,
   );

@@ -79,6 +79,7 @@ test('a folder that was begun with the models has them alone, and refuses the cu
   const asked = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'currencies' });
   expect(await asked.ended).toBe(1);
   expect(asked.errors()).toContain('begun with the sample models');
+  expect(asked.output()).not.toContain('✔');
 
   const next = startServerForTest({ TIDEMARK_DATA: folder });
   expect((await shown(next)).slugs).toEqual(slugs);
