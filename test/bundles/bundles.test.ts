@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL_FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
@@ -12,8 +12,9 @@ import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { type Bundle, buildLambdas } from '../../tools/build/build-lambdas.ts';
 import { siteFiles } from '../../tools/build/build-site.ts';
-import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type StubItem, startAwsStub } from './aws-stub.ts';
+import { builtBundles } from './built-bundles.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
 import { DIRECT_HTTP_EVENT, HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
 
@@ -78,18 +79,13 @@ const VALIDATING: readonly FunctionName[] = [
 const BUILDING_MS = 120_000;
 
 let folder: string;
-let removeFolder: () => Promise<void>;
 let bundles: ReadonlyMap<FunctionName, Bundle>;
 
 beforeAll(async () => {
-  ({ folder, remove: removeFolder } = await makeTemporaryFolder());
-  const built = await buildLambdas(folder);
-  bundles = new Map(built.map((bundle) => [bundle.name, bundle]));
+  const built = await builtBundles();
+  folder = built.folder;
+  bundles = new Map(built.bundles.map((bundle) => [bundle.name, bundle]));
 }, BUILDING_MS);
-
-afterAll(async () => {
-  await removeFolder();
-});
 
 function bundleOf(name: FunctionName): Bundle {
   return bundles.get(name) as Bundle;
@@ -128,7 +124,7 @@ describe.each(ALL_FUNCTION_NAMES)('%s', (name) => {
 });
 
 test('a function and the pages beside it are built of the same bytes, wherever', async () => {
-  const again = join(folder, 'again');
+  const again = await temporaryFolder();
   await buildLambdas(again, ['publish']);
   expect(digestsOf(join(again, 'lambdas/publish'))).toEqual(digestsOf(join(folder, 'lambdas/publish')));
 });

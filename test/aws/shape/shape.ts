@@ -9,9 +9,8 @@
 import { join } from 'node:path';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/deployment/permissions.ts';
-import { buildLambdas } from '../../../tools/build/build-lambdas.ts';
+import { builtBundles } from '../../bundles/built-bundles.ts';
 import { openKms } from '../../bundles/kms-answers.ts';
-import { madeOnce } from '../../made-once.ts';
 import type { Deployment } from '../../scenario/session.ts';
 import { serveBucketEvents } from './bucket-events.ts';
 import { openCdn } from './cdn.ts';
@@ -71,7 +70,7 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
   };
 
   try {
-    const bundles = join(await madeOnce('bundles', (unfinished) => buildLambdas(unfinished)), 'lambdas');
+    const bundles = join((await builtBundles()).folder, 'lambdas');
     const templates = await synthesise(bundles);
     const { physical, publicBucket, uploadsBucket, secrets } = await makeResources(templates, engines);
 
