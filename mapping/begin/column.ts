@@ -28,19 +28,8 @@ const DATE_FORMATS: readonly string[] = [
   ...['DD-MMM-YYYY', 'D MMM YYYY', 'MMM D, YYYY', 'D MMMM YYYY', 'MMMM D, YYYY'],
   ...COUNTS.keys(),
   ...['YYYY-MM', 'YYYY/MM', 'YYYYMM', 'MM/YYYY', 'MMM YYYY', 'MMM-YYYY', 'MMMM YYYY', 'YYYYQ', 'YYYY-Q', 'YYYY'],
-  ...[
-    "YYYY'M'MM",
-    "YYYY'M'M",
-    "YYYY-'M'MM",
-    'YYYY MMM',
-    'YYYY Q',
-    'Q YYYY',
-    'MMM-YY',
-    'MMM YY',
-    'D-MMM-YY',
-    'D MMM YY',
-  ],
-  ...['DD.MM.YY', 'D.M.YY', 'YY.MM.DD', 'DD/MM/YY', 'MM/DD/YY', 'D/M/YY', 'M/D/YY'],
+  ...["YYYY'M'MM", "YYYY'M'M", "YYYY-'M'MM", 'YYYY MMM', 'YYYY Q', 'Q YYYY', 'MMM-YY', 'MMM YY', 'D-MMM-YY'],
+  ...['D MMM YY', 'DD.MM.YY', 'D.M.YY', 'YY.MM.DD', 'DD/MM/YY', 'MM/DD/YY', 'D/M/YY', 'M/D/YY'],
   ...TIMES.flatMap((time) =>
     ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].flatMap((day) => {
       return [day + time, `${day}${time} - ${day}${time}`];
@@ -65,7 +54,7 @@ const LEAST_DATES = 0.75;
 /** The same if the column is named so: a short one may have a bad date. */
 const LEAST_DATES_IF_NAMED = 0.5;
 export const DATE_NAME =
-  /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date|unix_?(time|seconds|millis(econds)?|ts)|epoch)$/i;
+  /^(date|datum|fecha|day|tag|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date|unix_?(time|seconds|millis(econds)?|ts)|epoch)$/i;
 /** The least share of cells that a further format must read. Smaller groups are only mentioned. */
 const LEAST_SECOND = 0.01;
 const FORMATS_MAX = 4;

@@ -116,9 +116,7 @@ function draftNumber(number: Draft['guess']['number']) {
   if (number === null || format === undefined) return undefined;
   const { decimalMark, groupMark, signs = [] } = format;
   if (rivals.length > 0 || number.differing !== undefined) {
-    const choices = number.formats.map((each) =>
-      JSON.stringify({ decimalMark: each.decimalMark, groupMark: each.groupMark }),
-    );
+    const choices = number.formats.map((each) => JSON.stringify(each));
     const why =
       number.differing === undefined
         ? `${number.example} is a number by each`

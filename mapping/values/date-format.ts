@@ -19,9 +19,9 @@ const PATTERNS = {
   "'M'": 'M',
   Z: '(?<offset>Z|[+-](?:0\\d|1[0-4]):?[0-5]\\d)',
   /** The number of the hour, of the half or the quarter of an hour in its day, from 1 on. */
-  '#60': '(?<hours>\\d{1,3})',
-  '#30': '(?<halves>\\d{1,3})',
-  '#15': '(?<quarters>\\d{1,3})',
+  '#60': '(?<of60>\\d{1,3})',
+  '#30': '(?<of30>\\d{1,3})',
+  '#15': '(?<of15>\\d{1,3})',
 } as const;
 
 type Token = keyof typeof PATTERNS;
@@ -44,7 +44,7 @@ const FIRST_OF_LAST_CENTURY = '69';
 const NEEDS = ['DM', 'HD', 'mH', 'sm', 'Ss', 'ZH', '#D'] as const;
 /** Files have all of them between dates and numbers. */
 const SPACE = '[ \\u00a0\\u2009\\u202f]';
-const HOUR_MS = 3_600_000;
+const LONGEST_DAY_MS = 25 * 3_600_000;
 
 const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june'],
@@ -118,8 +118,9 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
     if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
     const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-    const passedMs = passedOf(groups);
-    if (passedMs !== null && (passedMs < 0 || passedMs >= 25 * HOUR_MS)) return null;
+    const minutes = [60, 30, 15].find((each) => groups[`of${each}`] !== undefined);
+    const passedMs = minutes === undefined ? null : (Number(groups[`of${minutes}`]) - 1) * minutes * 60_000;
+    if (passedMs !== null && (passedMs < 0 || passedMs >= LONGEST_DAY_MS)) return null;
     const timeMs = passedMs ?? seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
     const isFiner = /[1-9]/.test(fraction.slice(3));
     const isPassed = passedMs !== null;
@@ -139,13 +140,6 @@ function unixMoment(text: string, unit: number): WrittenDate | null {
   if (!/^\d/.test(date)) return null;
   const timeMs = ms - Date.parse(date.slice(0, 10));
   return { date: date.slice(0, 10), timeMs, isPassed: false, offsetMinutes: 0, isFiner };
-}
-
-/** The time from midnight to the beginning of a numbered part of the day. Null: the format has none. */
-function passedOf({ hours, halves, quarters }: Readonly<Record<string, string | undefined>>): number | null {
-  if (hours !== undefined) return (Number(hours) - 1) * HOUR_MS;
-  if (halves !== undefined) return (Number(halves) - 1) * (HOUR_MS / 2);
-  return quarters === undefined ? null : (Number(quarters) - 1) * (HOUR_MS / 4);
 }
 
 function monthOf({ month, name, quarter }: Readonly<Record<string, string | undefined>>): string {

@@ -51,6 +51,11 @@ describe('a number with a unit is a value, with all that its unit says:', () => 
     expect('faults' in parsed ? parsed.faults : []).toEqual([]);
   });
 
+  test('with two readings, each choice has the unit', async () => {
+    const { document } = await begin(daily('Tag;Preis', '1,679 €/l', '1,689 €/l'));
+    expect(document.observation.value.number).toMatch(/^FILL IN: .*"decimalMark":",","signs":\["€\/l"\]/);
+  });
+
   test('rates in percent are no money', async () => {
     const { document } = await begin('Code;Duty %\n0101;16\n0102;12.8\n0203;9');
     expect(document.observation).toMatchObject({ metric: 'duty', unit: 'percent', value: { column: 'Duty %' } });
