@@ -16,9 +16,8 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** The form of a ULID with a digest of the content instead of random bits. The same content gives the same id. */
 export function digestedUlid(timeMs: number, content: string): string {
-  const digest = hash('sha256', content, 'buffer');
-  const rest = Array.from({ length: ULID_RANDOM_CHARACTERS }, (_, index) =>
-    CROCKFORD.charAt((digest[index] ?? 0) & 31),
-  );
-  return encodeTime(Math.floor(timeMs), ULID_TIME_CHARACTERS) + rest.join('');
+  let id = encodeTime(Math.floor(timeMs), ULID_TIME_CHARACTERS);
+  const digest = hash('sha256', content, 'buffer').subarray(0, ULID_RANDOM_CHARACTERS);
+  for (const byte of digest) id += CROCKFORD.charAt(byte & 31);
+  return id;
 }
