@@ -25,6 +25,7 @@ import { checkMayBeReplaced, copyBackup, finishRestore, replaceFiles } from '../
 import { checkBackup, checkIsOfSameLog, chooseBackup } from '../backup/read-backup.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { readLogCheckpoint } from '../settings/log-key.ts';
+import { forgetIndex } from '../target/folder-target.ts';
 import { openStopped } from './stopped-server.ts';
 
 export interface RestoreCommand {
@@ -91,6 +92,8 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
     const settled = { ...accounts, ...takedowns, repaired: Object.fromEntries(repaired) };
     return { ...settled, logSize, isLongerLogShown: shown > (logSize ?? 0) };
   });
+  // Before the start, an operator may put a newer log into the folder: files that the index knew otherwise would be put back.
+  forgetIndex(dataFolder);
   await finishRestore(dataFolder);
   const { createdAt, generation } = backup.manifest;
   leaveLastBackup(dataFolder, { at: createdAt, backup: join(backup.dir, backup.name) });

@@ -24,9 +24,7 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
     for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true });
     index = new ObjectIndex(path);
   }
-  const isEmpty = (await readdir(join(root, PUBLIC_FOLDER))).length === 0;
-  // After a restore on a new machine, an operator puts the files of the log back. Unknown files would be overwritten.
-  if (!index.isWhole() || !(isEmpty || index.hasPublic())) {
+  if (!index.isWhole()) {
     await index.atOnce(async () => {
       await rebuild(root, index);
       index.markWhole();
@@ -35,7 +33,7 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
   }
   // The operator has deleted all files, so that they are made again. Later, an empty folder means that its disk is not
   // mounted.
-  if (isEmpty) index.forgetPublic();
+  if ((await readdir(join(root, PUBLIC_FOLDER))).length === 0) index.forgetPublic();
   return index;
 }
 

@@ -1,5 +1,5 @@
 /** The first start on a restored ledger, beside the objects of before: readers are served at once, little is put. */
-import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -106,33 +106,39 @@ test('without the objects of before, readers are served meanwhile, and nothing c
   expect(await tidemark(['verify', url])).toMatchObject({ code: 0, output: '' });
 }, 120_000);
 
-test('on a new machine, the log goes on from the copy of its files that was put back after the restore', async () => {
-  const folder = await temporaryFolder();
-  const [data, dir, copy] = ['data', 'backups', 'copy'].map((name) => join(folder, name)) as [string, string, string];
-  const environment = { TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'log' };
-  const first = startServerForTest({ ...environment, TIDEMARK_DATA: data });
-  const url = await first.started;
-  const send = async (slug: string) => {
-    const records = join(folder, 'records.ndjson');
-    await writeFile(records, [market(slug), price(slug, 0, 5)].map((record) => JSON.stringify(record)).join('\n'));
-    expect(await tidemark(['ingest', records, '--data', data])).toMatchObject({ code: 0 });
-    await untilPublished(url);
-  };
-  const sizeIn = async (place: string) =>
-    Number((await readFile(join(place, LOG, 'checkpoint'), 'utf8')).split('\n')[1]);
-  const linesIn = async (place: string) =>
-    gunzipSync(await readFile(join(place, LOG, `ndjson/000.p/${await sizeIn(place)}.gz`))).toString();
-  await send('before');
-  expect(await tidemark(['backup', dir, '--data', data])).toMatchObject({ code: 0 });
-  await send('after');
-  await first.end('SIGTERM');
-  const known = await linesIn(data);
+test.each(['on a new machine', 'beside older files'])(
+  '%s, the log goes on from the copy of its files that was put back after the restore',
+  async (place) => {
+    const folder = await temporaryFolder();
+    const [data, dir, copy] = ['data', 'backups', 'copy'].map((name) => join(folder, name)) as [string, string, string];
+    const environment = { TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'log' };
+    const first = startServerForTest({ ...environment, TIDEMARK_DATA: data });
+    const url = await first.started;
+    const send = async (slug: string) => {
+      const records = join(folder, 'records.ndjson');
+      await writeFile(records, [market(slug), price(slug, 0, 5)].map((record) => JSON.stringify(record)).join('\n'));
+      expect(await tidemark(['ingest', records, '--data', data])).toMatchObject({ code: 0 });
+      await untilPublished(url);
+    };
+    const sizeIn = async (place: string) =>
+      Number((await readFile(join(place, LOG, 'checkpoint'), 'utf8')).split('\n')[1]);
+    const linesIn = async (place: string) =>
+      gunzipSync(await readFile(join(place, LOG, `ndjson/000.p/${await sizeIn(place)}.gz`))).toString();
+    await send('before');
+    expect(await tidemark(['backup', dir, '--data', data])).toMatchObject({ code: 0 });
+    await mkdir(copy, { mode: 0o700 });
+    if (place === 'beside older files') await cp(join(data, 'public'), join(copy, 'public'), { recursive: true });
+    await send('after');
+    await first.end('SIGTERM');
+    const known = await linesIn(data);
 
-  expect(await tidemark(['restore', dir, '--data', copy, '--keep-keys'])).toMatchObject({ code: 0 });
-  await cp(join(data, LOG), join(copy, LOG), { recursive: true });
-  const second = startServerForTest({ ...environment, TIDEMARK_DATA: copy });
-  await untilPublished(await second.started);
-  await second.end('SIGTERM');
-  expect(await sizeIn(copy)).toBeGreaterThan(await sizeIn(data));
-  expect((await linesIn(copy)).slice(0, known.length)).toBe(known);
-}, 120_000);
+    expect(await tidemark(['restore', dir, '--data', copy, '--keep-keys'])).toMatchObject({ code: 0 });
+    await cp(join(data, LOG), join(copy, LOG), { recursive: true });
+    const second = startServerForTest({ ...environment, TIDEMARK_DATA: copy });
+    await untilPublished(await second.started);
+    await second.end('SIGTERM');
+    expect(await sizeIn(copy)).toBeGreaterThan(await sizeIn(data));
+    expect((await linesIn(copy)).slice(0, known.length)).toBe(known);
+  },
+  120_000,
+);
