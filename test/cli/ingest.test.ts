@@ -332,7 +332,7 @@ describe('faults of a file with a mapping have the words of the mapping:', () =>
       'an hour of the end of summer time',
       '2026-10-25T02:30,1\n',
       { date: berlin },
-      /both hours, use a column with the offset/,
+      /both hours, in the order of time, write "overlap": "in-order"/,
     ],
   ])('%s', async (_, rows, more, words) => {
     const { observation, ...mapping } = mappingOf(newSlug());
