@@ -115,7 +115,7 @@ const observationRecordFields = {
         'record is refused.',
     ),
   announced: z
-    .literal([true, false, 'when-ahead'])
+    .union([z.boolean(), z.literal('when-ahead')])
     .exactOptional()
     .describe(
       'States that the value is published before its moment: `observedAt` may then be up to 400 days ahead. Until then the ' +
