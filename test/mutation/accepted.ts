@@ -28,7 +28,11 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
   'lambdas/markets/rules/amount-rules.ts': [
     ['""', "'more than 2^53−1'", 'only the text of a message'],
     ['false', 'return quantity === 1 ? text', 'only the text of a message'],
-    ['false', 'right.amountMinor === amountMinor', 'equivalent: this amount is the nearest one, which is found without it'],
+    [
+      'false',
+      'right.amountMinor === amountMinor',
+      'equivalent: this amount is the nearest one, which is found without it',
+    ],
   ],
   'lambdas/markets/commit-markets.ts': [
     ['decision.record', 'if (decision?.record == null) return 0', 'equivalent: each planned market has a part'],
@@ -41,7 +45,11 @@ export const ACCEPTED: Readonly<Record<string, readonly Accepted[]>> = {
     ],
   ],
   'lambdas/markets/rules/neighbours.ts': [
-    ['true', '!isWithoutValue(record)', 'equivalent: an unknown value differs from no neighbour; this only saves reads'],
+    [
+      'true',
+      '!isWithoutValue(record)',
+      'equivalent: an unknown value differs from no neighbour; this only saves reads',
+    ],
     [
       'false',
       "order === null || record.type === 'market'",
