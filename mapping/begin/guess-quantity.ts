@@ -15,7 +15,7 @@ export interface QuantityGuess {
   readonly otherwise: { readonly quantity: number; readonly meaning: 'amounts' | 'prices' } | null;
   /**
    * For a list of current prices: the median over the rows of what a row's own numbers need, a hundred times as large where
-   * it is not one. The next price of a list often has more decimals, and the quantity of a market cannot change.
+   * it is not one and amounts have room for it. The next price of a list often has more decimals, and the quantity of a market cannot change.
    */
   readonly usual: number;
   /** The number of values that do not fit their currency's decimals at quantity one, and the one with most decimals. */
@@ -71,13 +71,14 @@ export function guessQuantity({ table, guess }: Draft): QuantityGuess {
   }
   const fits = most <= LARGEST_POWER && (most === 0 || largest * 10 ** most * ROOM <= Number.MAX_SAFE_INTEGER);
   const median = powers.sort((one, other) => one - other)[powers.length >> 1] ?? 0;
+  const hasRoom = median > 0 && largest * 10 ** (median + SPARE_POWER) * ROOM <= Number.MAX_SAFE_INTEGER;
   const isOther = isAmbiguous && mostOtherwise !== most;
   const quantity = 10 ** Math.min(mostOtherwise, LARGEST_POWER);
   const otherwise = isOther ? ({ quantity, meaning: arePrices ? 'amounts' : 'prices' } as const) : null;
   return {
     all: fits ? 10 ** most : null,
     otherwise,
-    usual: 10 ** Math.min(median === 0 ? 0 : median + SPARE_POWER, LARGEST_POWER),
+    usual: 10 ** Math.min(median + (hasRoom ? SPARE_POWER : 0), LARGEST_POWER),
     unfit,
     numbers,
     example,

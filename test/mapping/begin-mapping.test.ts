@@ -416,6 +416,14 @@ describe('numbers', () => {
     },
   );
 
+  test.each([
+    [1.525, '1000'],
+    [123_456_789_012.125, '10'],
+  ])('of a list have room for two more decimals, if amounts are not too large for it: %d', async (price, atLeast) => {
+    const { document } = await begin(JSON.stringify({ a: { price }, b: { price }, c: { price } }));
+    expect(document.market.unit).toMatchObject({ quantity: 'exact', atLeast });
+  });
+
   test('of two columns of a list keep the quantity that each name says, and their currency: the metrics have neither', async () => {
     const list = {
       a: { input_usd_per_mtok: 2.5, output_usd_per_1k_tokens: 1.25 },
