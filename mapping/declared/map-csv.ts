@@ -253,7 +253,7 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[], own: rea
       refuse(
         column,
         isRunColumn(column)
-          ? `only a list that a recipe reads has "${column}": see "Current lists" in docs/sources.md`
+          ? `only an answer that a recipe fetched has "${column}": see docs/sources.md`
           : `there is no column ${quotedText(column)}; the file has: ${own.map(nameInWords).join(', ')}`,
       ),
     ),

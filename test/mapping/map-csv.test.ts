@@ -323,7 +323,9 @@ describe('files', () => {
 
   test('a file of its own has no moment of a fetch, and the refusal says what has one', async () => {
     const mapping = withChange(exampleMapping, '/observation/date/column', 'fetchedAt');
-    expect(await mapped(mapping, file(TEA))).toMatchObject([{ detail: expect.stringContaining('"Current lists"') }]);
+    expect(await mapped(mapping, file(TEA))).toMatchObject([
+      { detail: expect.stringContaining('that a recipe fetched') },
+    ]);
   });
 
   test('names of columns are told apart by characters that nobody sees', async () => {
